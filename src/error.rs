@@ -17,6 +17,8 @@ pub struct Error {
 pub(crate) enum Kind {
     /// An encoder failed: a broken promise about the size, or no memory.
     Encode,
+    /// A decoder failed through no fault of its input: no memory.
+    Decode,
     /// The input is not what its coding says.
     Malformed,
     /// The input ended before its coding did.
@@ -39,9 +41,20 @@ impl Error {
         Self::with_cause(Kind::Encode, cause)
     }
 
+    /// A decoder's failure that is not its input's fault, for codecs defined outside this crate.
+    pub fn decode(cause: impl Into<BoxError>) -> Self {
+        Self::with_cause(Kind::Decode, cause)
+    }
+
     /// Input that breaks the rules of its coding, for codecs defined outside this crate.
     pub fn malformed(cause: impl Into<BoxError>) -> Self {
         Self::with_cause(Kind::Malformed, cause)
+    }
+
+    /// Input that declares or amounts to more than is allowed, for codecs defined outside this crate.
+    /// The cause says which limit it was.
+    pub fn limit(cause: impl Into<BoxError>) -> Self {
+        Self::with_cause(Kind::Limit, cause)
     }
 
     /// Input that ended too early, for codecs defined outside this crate.
@@ -52,6 +65,11 @@ impl Error {
     /// Whether an encoder failed. The message is lost; its context is not used again.
     pub fn is_encode(&self) -> bool {
         self.kind == Kind::Encode
+    }
+
+    /// Whether a decoder failed through no fault of its input.
+    pub fn is_decode(&self) -> bool {
+        self.kind == Kind::Decode
     }
 
     /// Whether the input is not what its coding says.
@@ -80,6 +98,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.kind {
             Kind::Encode => "the encoder failed",
+            Kind::Decode => "the decoder failed",
             Kind::Malformed => "the body is not what its content coding says",
             Kind::Truncated => "the body ended before its content coding did",
             Kind::Limit => "the body exceeds a limit",

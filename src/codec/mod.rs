@@ -3,7 +3,26 @@
 //! This room knows bytes alone: no HTTP, no tower, no polling. Adding a codec is one module here, one row
 //! in [`CODECS`], one Cargo feature and one row in the tests.
 
+#[cfg(any(feature = "gzip", feature = "deflate", feature = "zstd", feature = "brotli"))]
+mod append;
+#[cfg(feature = "brotli")]
+mod brotli;
+#[cfg(feature = "deflate")]
+mod deflate;
+#[cfg(any(feature = "gzip", feature = "deflate", feature = "zstd", feature = "snappy"))]
+mod gather;
+#[cfg(feature = "gzip")]
+mod gzip;
+#[cfg(any(feature = "gzip", feature = "deflate"))]
+mod inflate;
 mod level;
+#[cfg(feature = "snappy")]
+mod snappy;
+#[cfg(feature = "zstd")]
+mod zstd;
+
+#[cfg(test)]
+mod battery;
 
 pub use level::CompressionLevel;
 
@@ -28,6 +47,18 @@ pub struct Setup {
     pub level: i32,
     /// The codec's class for the message's size, from [`Codec::size_class`].
     pub size_class: u8,
+}
+
+/// What a decoder must not exceed, whatever its input declares.
+///
+/// Decoders of one codec with equal limits are interchangeable. The length of what is decoded is also
+/// counted by the decoder's caller; here it bounds what is allocated because of a declaration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DecodeLimits {
+    /// The largest window, in bytes, where the format lets the sender choose it freely (zstd).
+    pub max_window: u64,
+    /// The largest decoded length, in bytes, that a message may declare.
+    pub max_length: u64,
 }
 
 /// What a suspended stream keeps, so that another encoder of the same codec can go on with it.
@@ -102,12 +133,12 @@ pub trait Codec: fmt::Debug + Send + Sync + 'static {
     /// If the context cannot be allocated.
     fn encoder(&self, setup: Setup) -> Result<Box<dyn Encoder>, Error>;
 
-    /// A new decoder that takes no larger window than `max_window` bytes.
+    /// A new decoder that keeps to `limits`.
     ///
     /// # Errors
     ///
     /// If the context cannot be allocated.
-    fn decoder(&self, max_window: u64) -> Result<Box<dyn Decoder>, Error>;
+    fn decoder(&self, limits: DecodeLimits) -> Result<Box<dyn Decoder>, Error>;
 }
 
 /// One message being encoded. Output is appended to a `Vec<u8>`.
@@ -159,6 +190,7 @@ pub trait Decoder: Send + Sync {
     /// It stops when the input is used up or `room` is filled; while it fills `room`, it may have more to
     /// give and is called again, with the rest of the input even if that is empty. Whatever is decodable from
     /// the input so far is put out. Messages made of several members or frames decode to their concatenation.
+    /// The work is bounded by `input` and `room` together, since input need not decode to anything.
     ///
     /// # Errors
     ///
@@ -166,7 +198,10 @@ pub trait Decoder: Send + Sync {
     /// more than is allowed; both before memory is taken.
     fn decode(&mut self, input: &[u8], room: usize, output: &mut Vec<u8>) -> Result<usize, Error>;
 
-    /// Says that the input has ended.
+    /// Says that the input has ended, after [`decode`](Decoder::decode) has left some of its room unfilled.
+    ///
+    /// No input at all is an empty message in every coding: senders name a coding on messages that have no
+    /// content.
     ///
     /// # Errors
     ///
