@@ -6,23 +6,23 @@
 #[cfg(any(feature = "gzip", feature = "deflate", feature = "zstd", feature = "brotli"))]
 mod append;
 #[cfg(feature = "brotli")]
-mod brotli;
+pub(crate) mod brotli;
 #[cfg(feature = "deflate")]
-mod deflate;
+pub(crate) mod deflate;
 #[cfg(any(feature = "gzip", feature = "deflate", feature = "zstd", feature = "snappy"))]
 mod gather;
 #[cfg(feature = "gzip")]
-mod gzip;
+pub(crate) mod gzip;
 #[cfg(any(feature = "gzip", feature = "deflate"))]
 mod inflate;
 mod level;
 #[cfg(feature = "snappy")]
-mod snappy;
+pub(crate) mod snappy;
 #[cfg(feature = "zstd")]
-mod zstd;
+pub(crate) mod zstd;
 
 #[cfg(test)]
-mod battery;
+pub(crate) mod battery;
 
 pub use level::CompressionLevel;
 
