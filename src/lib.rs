@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 pub mod codec;
+pub mod engine;
 mod error;
 
 pub use codec::CompressionLevel;
+pub use engine::EncoderPool;
 pub use error::{BoxError, Error};

@@ -1,0 +1,14 @@
+//! The engine: what stands between many small writes and an encoder's few large calls.
+//!
+//! Like the codecs it knows bytes alone. Bodies and writers drive it; it never waits.
+
+mod compressor;
+mod context;
+mod pool;
+mod shelves;
+mod slot;
+mod write_buffer;
+
+pub use compressor::{Compressor, Tally};
+pub use pool::{EncoderPool, PoolStats};
+pub use write_buffer::WriteBuffer;
