@@ -1,14 +1,25 @@
 //! Tower middleware that compresses HTTP bodies.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "http")]
+pub mod body;
 pub mod codec;
 pub mod engine;
 mod error;
-// Nobody calls the crate-internal half before the layers exist; then the allowance goes.
 #[cfg(feature = "http")]
-#[allow(dead_code, unused_imports)]
 pub mod policy;
+#[cfg(feature = "http")]
+pub mod response;
+#[cfg(feature = "http")]
+mod stats;
 
 pub use codec::CompressionLevel;
 pub use engine::EncoderPool;
 pub use error::{BoxError, Error};
+#[cfg(feature = "http")]
+pub use {
+    body::CompressionBody,
+    policy::{Compress, EtagPolicy, FlushPolicy, Reason, predicate},
+    response::{Compression, CompressionLayer},
+    stats::Stats,
+};

@@ -37,6 +37,8 @@ enum Work {
     Pass,
     Ahead(Ahead),
     Stream(Box<Stream>),
+    /// Nothing comes, but that is not said: the answer to a HEAD whose GET would have a body.
+    Silent,
     Done,
 }
 
@@ -62,6 +64,11 @@ impl<B> CompressionBody<B> {
     /// A coded stream.
     pub(crate) fn stream(body: Pin<Box<B>>, stream: Stream) -> Self {
         Self { inner: Inner::Boxed { body }, work: Work::Stream(Box::new(stream)) }
+    }
+
+    /// An empty body that does not say so, for HEAD.
+    pub(crate) fn silent(body: B) -> Self {
+        Self { inner: Inner::Direct { body }, work: Work::Silent }
     }
 
     /// An empty body for an answer of our own.
@@ -144,7 +151,10 @@ where
     type Data = Bytes;
     type Error = BoxError;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let this = self.project();
         if let Work::Ahead(ahead) = this.work {
             if let Some(item) = ahead.next() {
@@ -156,7 +166,7 @@ where
         match this.work {
             Work::Stream(stream) => stream.poll_frame(inner, cx),
             Work::Pass => poll_plain(inner, cx),
-            Work::Ahead(_) | Work::Done => Poll::Ready(None),
+            Work::Ahead(_) | Work::Silent | Work::Done => Poll::Ready(None),
         }
     }
 
@@ -169,6 +179,7 @@ where
             },
             Work::Ahead(ahead) => ahead.is_end(),
             Work::Stream(stream) => stream.is_done(),
+            Work::Silent => false,
             Work::Done => true,
         }
     }
@@ -181,7 +192,7 @@ where
                 Inner::Absent => SizeHint::with_exact(0),
             },
             Work::Ahead(ahead) => ahead.size_hint(),
-            Work::Stream(_) => SizeHint::default(),
+            Work::Stream(_) | Work::Silent => SizeHint::default(),
             Work::Done => SizeHint::with_exact(0),
         }
     }
@@ -194,9 +205,7 @@ where
 {
     let frame = ready!(inner.poll_frame(cx));
     Poll::Ready(frame.map(|frame| {
-        frame
-            .map(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())))
-            .map_err(Into::into)
+        frame.map(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining()))).map_err(Into::into)
     }))
 }
 
@@ -237,6 +246,7 @@ impl<B: fmt::Debug> fmt::Debug for CompressionBody<B> {
             Work::Pass => "pass",
             Work::Ahead(_) => "ahead",
             Work::Stream(_) => "stream",
+            Work::Silent => "silent",
             Work::Done => "done",
         };
         let inner: &dyn fmt::Debug = match &self.inner {

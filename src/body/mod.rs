@@ -6,8 +6,8 @@ mod look_ahead;
 mod pause;
 mod stream;
 
-pub use compression::CompressionBody;
 pub(crate) use compression::Ahead;
+pub use compression::CompressionBody;
 pub(crate) use end::End;
 pub(crate) use look_ahead::LookAhead;
 pub(crate) use stream::Stream;

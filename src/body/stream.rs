@@ -4,7 +4,7 @@ use super::pause::Pause;
 use super::{End, LookAhead};
 use crate::engine::Compressor;
 use crate::error::{BoxError, Error};
-use crate::policy::FlushPolicy;
+use crate::policy::{EtagPolicy, FlushPolicy, rewrite_coded_trailers};
 use crate::stats::Recorder;
 use bytes::{Buf, Bytes};
 use http::HeaderMap;
@@ -27,6 +27,8 @@ pub(crate) struct Stream {
     rest: Bytes,
     stage: Stage,
     pause: Pause,
+    /// What becomes of an entity tag in the trailers.
+    etag: EtagPolicy,
     recorder: Recorder,
 }
 
@@ -57,14 +59,15 @@ impl Stream {
         mut compressor: Compressor,
         ahead: LookAhead,
         flush: FlushPolicy,
+        etag: EtagPolicy,
         recorder: Recorder,
     ) -> Self {
         let frames = ahead.frames();
         let (buffer, rest, end) = ahead.into_stream();
-        let frames_in_rest = u64::from(!rest.is_empty());
-        compressor.begin_with(buffer, frames - frames_in_rest);
+        compressor.begin_with(buffer);
+        compressor.gathered(frames);
         let stage = end.map_or(Stage::Gather, Stage::Ended);
-        Self { compressor, rest, stage, pause: Pause::new(flush), recorder }
+        Self { compressor, rest, stage, pause: Pause::new(flush), etag, recorder }
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -132,7 +135,11 @@ impl Stream {
                 match frame.into_data() {
                     Ok(mut data) => {
                         self.rest = data.copy_to_bytes(data.remaining());
-                        work.empty_frames -= u32::from(self.rest.is_empty());
+                        if self.rest.is_empty() {
+                            work.empty_frames -= 1;
+                        } else {
+                            self.compressor.gathered(1);
+                        }
                         if inner.is_end_stream() {
                             self.stage = Stage::Ended(End::Clean);
                         }
@@ -172,7 +179,10 @@ impl Stream {
         let encoded = self.compressor.tally().bytes_in;
         if self.compressor.finish()? {
             self.stage = match std::mem::replace(&mut self.stage, Stage::Done) {
-                Stage::Ended(End::Trailers(trailers)) => Stage::Trailers(trailers),
+                Stage::Ended(End::Trailers(mut trailers)) => {
+                    rewrite_coded_trailers(&mut trailers, self.compressor.codec().name(), self.etag);
+                    Stage::Trailers(trailers)
+                }
                 _ => Stage::Done,
             };
             return Ok(Step::PutOut);

@@ -46,9 +46,6 @@ pub(super) fn level_for_batch(level: i32, batch: usize) -> i32 {
 
 /// The bytes before and after the raw stream, and the checksum that they carry.
 pub(super) trait Framing: Send + Sync + 'static {
-    /// Whether the header has room for padding.
-    const PADS: bool = false;
-
     /// A message at its start.
     fn new() -> Self;
 
@@ -148,9 +145,8 @@ impl<F: Framing> Encoder for FramedDeflate<F> {
         Ok(())
     }
 
-    fn pad(&mut self, bytes: u16) -> bool {
+    fn pad(&mut self, bytes: u16) {
         self.padding = bytes;
-        F::PADS
     }
 
     fn reset(&mut self) -> bool {

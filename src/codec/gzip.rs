@@ -26,6 +26,10 @@ impl Codec for Gzip {
         true
     }
 
+    fn pads(&self) -> bool {
+        true
+    }
+
     fn batch(&self, level: i32) -> usize {
         framed_deflate::batch(level)
     }
@@ -50,8 +54,6 @@ struct Member {
 }
 
 impl Framing for Member {
-    const PADS: bool = true;
-
     fn new() -> Self {
         Self::resumed(0, 0)
     }

@@ -87,6 +87,11 @@ pub trait Codec: fmt::Debug + Send + Sync + 'static {
         false
     }
 
+    /// Whether the format has room for padding inside its one frame ([`Encoder::pad`]).
+    fn pads(&self) -> bool {
+        false
+    }
+
     /// The bytes of input for one encoder call: what the write buffer gathers before it calls, and what a
     /// large write is sliced into.
     ///
@@ -163,11 +168,10 @@ pub trait Encoder: Send + Sync {
         false
     }
 
-    /// Makes the message `bytes` longer in a way that every decoder ignores, or says with `false` that the
-    /// format has no room for it. Called before the first byte, if at all.
-    fn pad(&mut self, bytes: u16) -> bool {
+    /// Makes the message `bytes` longer in a way that every decoder ignores. Called before the first byte, if
+    /// at all, and only where [`Codec::pads`].
+    fn pad(&mut self, bytes: u16) {
         let _ = bytes;
-        false
     }
 }
 
@@ -214,7 +218,20 @@ impl fmt::Debug for dyn Decoder {
 }
 
 /// The codecs compiled in, in the server's order of preference.
-pub static CODECS: &[&dyn Codec] = &[];
+pub static CODECS: &[&dyn Codec] = &[
+    #[cfg(feature = "zstd")]
+    &zstd::Zstd,
+    #[cfg(feature = "brotli")]
+    &brotli::Brotli,
+    #[cfg(feature = "gzip")]
+    &gzip::Gzip,
+    #[cfg(feature = "deflate")]
+    &deflate::Deflate,
+    #[cfg(feature = "snappy")]
+    &snappy::Framed,
+    #[cfg(feature = "snappy")]
+    &snappy::Raw,
+];
 
 /// The compiled-in codec of this name or alias, compared without regard to case.
 #[must_use]

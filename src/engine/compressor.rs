@@ -128,9 +128,13 @@ impl Compressor {
     }
 
     /// Begins with what was gathered before it was known that there would be a compressor.
-    pub fn begin_with(&mut self, buffer: WriteBuffer, writes: u64) {
+    pub fn begin_with(&mut self, buffer: WriteBuffer) {
         self.buffer = buffer;
         self.buffer.set_limit(self.batch);
+    }
+
+    /// Counts writes: body frames, or calls of a writer.
+    pub fn gathered(&mut self, writes: u64) {
         self.tally.writes += writes;
     }
 
@@ -152,12 +156,10 @@ impl Compressor {
     /// If the encoder fails.
     pub fn write(&mut self, input: &[u8]) -> Result<usize, Error> {
         if self.buffer.is_empty() && input.len() >= self.batch {
-            self.tally.writes += 1;
             self.encode(Source::Given(&input[..self.batch]), Operation::Encode)?;
             return Ok(self.batch);
         }
         let taken = self.buffer.push(input);
-        self.tally.writes += u64::from(taken > 0);
         if self.buffer.len() >= self.batch {
             self.encode(Source::Buffer(self.batch), Operation::Encode)?;
         }
@@ -346,7 +348,7 @@ impl Compressor {
         if let Some(size) = self.pledged {
             context.encoder.pledge(size);
         }
-        if self.padding > 0 {
+        if self.padding > 0 && self.codec.pads() {
             context.encoder.pad(self.padding);
         }
         Ok(context)

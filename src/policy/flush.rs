@@ -12,8 +12,8 @@ pub enum FlushPolicy {
     #[default]
     Pause,
     /// As the producer pauses, but at most once in this time. For streams of many tiny events, such as the
-    /// tokens of a language model: fewer, larger batches compress better. A byte waits at most this long; the
-    /// timer needs the `tokio` feature, without which held bytes leave at the next poll after that time.
+    /// tokens of a language model: fewer, larger batches compress better. A byte waits at most this long. The
+    /// timer is tokio's: without the `tokio` feature, or outside its runtime, this is [`Pause`](Self::Pause).
     Interval(Duration),
     /// Only at the end, or as the output buffer fills. For batch bodies that nobody reads before they are
     /// complete; a slow producer's bytes stay undecodable until then.

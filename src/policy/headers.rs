@@ -3,7 +3,7 @@
 use super::{EtagPolicy, list};
 use http::header::{
     ACCEPT_ENCODING, ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue,
-    VARY,
+    TRANSFER_ENCODING, VARY,
 };
 
 /// Rewrites the head of a response that is coded with `coding`, whose coded length is `length` if known.
@@ -18,6 +18,9 @@ pub(crate) fn rewrite_coded(
 ) {
     // A range would be of the coded form, which cannot be served in parts (section 14.3).
     headers.remove(ACCEPT_RANGES);
+    // Framing is the server's: a field left here would be a lie about the coded body, or forbidden (RFC 9112
+    // section 6.1, RFC 9113 section 8.2.2).
+    headers.remove(TRANSFER_ENCODING);
     rewrite_coded_trailers(headers, coding, etag);
     match length {
         Some(length) => headers.insert(CONTENT_LENGTH, HeaderValue::from(length)),

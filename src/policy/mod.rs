@@ -28,8 +28,8 @@ pub use etag::EtagPolicy;
 pub use flush::FlushPolicy;
 pub use reason::Reason;
 
-pub(crate) use accept::{MAX_OFFERS, Negotiated, Offer, negotiate};
+pub(crate) use accept::{Negotiated, Offer, negotiate};
 pub(crate) use config::Config;
-pub(crate) use eligible::{RequestFacts, decide, opts_out};
+pub(crate) use eligible::{RequestFacts, decide};
 pub(crate) use etag::MappedTags;
 pub(crate) use headers::{add_vary, rewrite_coded, rewrite_coded_trailers};
