@@ -1,7 +1,156 @@
-//! The `br` coding (RFC 7932).
-// Until the encoders join, only the tests use the decoders.
-#![allow(dead_code, unused_imports)]
+//! Brotli (RFC 7932).
 
 mod decoder;
 
-pub(crate) use decoder::BrotliDecoder;
+use self::decoder::BrotliDecoder;
+use super::{Codec, CompressionLevel, DecodeLimits, Decoder, Encoder, Levels, Operation, Setup};
+use crate::error::Error;
+use ::brotli::enc::StandardAlloc;
+use ::brotli::enc::encode::{BrotliEncoderOperation, BrotliEncoderParameter, BrotliEncoderStateStruct};
+
+/// The row of [`CODECS`](super::CODECS).
+#[derive(Debug)]
+pub(super) struct Brotli;
+
+/// The library's own default, 11, is for files compressed once; 4 is tower-http's choice for bodies on the
+/// fly, and best is what a server can still afford.
+const LEVELS: Levels = Levels { lowest: 0, fastest: 0, default: 4, best: 11, highest: 11 };
+
+/// The window for a message of unknown size: 128 KiB, as with zstd.
+const STREAM_WINDOW_LOG: u32 = 17;
+
+/// Classes by size, so that a small message does not hold a large window: up to 16 KiB, up to 128 KiB, larger,
+/// and unknown.
+const CLASS_WINDOW_LOGS: [u32; 4] = [14, 17, 22, STREAM_WINDOW_LOG];
+const UNKNOWN: u8 = 3;
+
+impl Codec for Brotli {
+    fn name(&self) -> &'static str {
+        "br"
+    }
+
+    fn level(&self, level: CompressionLevel) -> i32 {
+        LEVELS.resolve(level)
+    }
+
+    fn size_class(&self, size: Option<u64>) -> u8 {
+        match size {
+            None => UNKNOWN,
+            // A brotli window holds 16 bytes less than its power of two.
+            Some(..=0x3ff0) => 0,
+            Some(..=0x1_fff0) => 1,
+            Some(_) => 2,
+        }
+    }
+
+    fn batch(&self, level: i32) -> usize {
+        match level {
+            ..=2 => 32 * 1024,
+            3..=5 => 16 * 1024,
+            6..=9 => 4 * 1024,
+            _ => 2 * 1024,
+        }
+    }
+
+    fn memory(&self, setup: Setup) -> usize {
+        let window = 1_usize << CLASS_WINDOW_LOGS[usize::from(setup.size_class.min(UNKNOWN))];
+        let tables = if setup.level < 5 { 512 * 1024 } else { 2 * 1024 * 1024 };
+        4 * window + tables
+    }
+
+    fn encoder(&self, setup: Setup) -> Result<Box<dyn Encoder>, Error> {
+        Ok(Box::new(Stream { state: new_state(setup), setup, begun: false, unflushed: false }))
+    }
+
+    fn decoder(&self, _limits: DecodeLimits) -> Result<Box<dyn Decoder>, Error> {
+        Ok(Box::new(BrotliDecoder::new()))
+    }
+}
+
+type State = BrotliEncoderStateStruct<StandardAlloc>;
+
+fn new_state(setup: Setup) -> State {
+    let mut state = BrotliEncoderStateStruct::new(StandardAlloc::default());
+    let window_log = CLASS_WINDOW_LOGS[usize::from(setup.size_class.min(UNKNOWN))];
+    state.set_parameter(BrotliEncoderParameter::BROTLI_PARAM_QUALITY, setup.level.unsigned_abs());
+    state.set_parameter(BrotliEncoderParameter::BROTLI_PARAM_LGWIN, window_log);
+    state
+}
+
+struct Stream {
+    state: State,
+    setup: Setup,
+    begun: bool,
+    /// Whether there is input that no flush has put out.
+    unflushed: bool,
+}
+
+impl Stream {
+    fn run(
+        &mut self,
+        input: &[u8],
+        operation: BrotliEncoderOperation,
+        output: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let mut left = input.len();
+        let mut taken = 0;
+        loop {
+            let start = output.len();
+            let mut room = left / 2 + 1024;
+            output.resize(start + room, 0);
+            let mut written = 0;
+            let fine = self.state.compress_stream(
+                operation,
+                &mut left,
+                input,
+                &mut taken,
+                &mut room,
+                &mut output[start..],
+                &mut written,
+                &mut None,
+                &mut |_, _, _, _| (),
+            );
+            output.truncate(start + written);
+            if !fine {
+                return Err(Error::encode("brotli"));
+            }
+            let more = match operation {
+                BrotliEncoderOperation::BROTLI_OPERATION_FINISH => !self.state.is_finished(),
+                _ => left > 0 || self.state.has_more_output(),
+            };
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Encoder for Stream {
+    fn encode(&mut self, input: &[u8], operation: Operation, output: &mut Vec<u8>) -> Result<(), Error> {
+        let directive = match operation {
+            Operation::Encode if input.is_empty() => return Ok(()),
+            Operation::Flush if input.is_empty() && !self.unflushed => return Ok(()),
+            Operation::Encode => BrotliEncoderOperation::BROTLI_OPERATION_PROCESS,
+            Operation::Flush => BrotliEncoderOperation::BROTLI_OPERATION_FLUSH,
+            Operation::Finish => BrotliEncoderOperation::BROTLI_OPERATION_FINISH,
+        };
+        self.begun = true;
+        self.unflushed = operation == Operation::Encode;
+        self.run(input, directive, output)
+    }
+
+    fn pledge(&mut self, size: u64) {
+        let hint = u32::try_from(size).unwrap_or(u32::MAX);
+        self.state.set_parameter(BrotliEncoderParameter::BROTLI_PARAM_SIZE_HINT, hint);
+    }
+
+    /// The library cannot reset a state, so a used one is replaced.
+    fn reset(&mut self) -> bool {
+        if self.begun {
+            self.state = new_state(self.setup);
+            self.begun = false;
+            self.unflushed = false;
+        }
+        true
+    }
+}

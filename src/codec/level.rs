@@ -13,15 +13,30 @@ pub enum CompressionLevel {
     Precise(i32),
 }
 
-impl CompressionLevel {
-    /// This level as a number of a codec whose levels are `fastest..=best`.
+/// The levels that a codec has, in its own numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Levels {
+    /// The least number that the codec takes.
+    pub lowest: i32,
+    /// What [`CompressionLevel::Fastest`] means.
+    pub fastest: i32,
+    /// What [`CompressionLevel::Default`] means.
+    pub default: i32,
+    /// What [`CompressionLevel::Best`] means.
+    pub best: i32,
+    /// The largest number that the codec takes.
+    pub highest: i32,
+}
+
+impl Levels {
+    /// The number for a level; never outside `lowest..=highest`.
     #[must_use]
-    pub fn resolve(self, fastest: i32, default: i32, best: i32) -> i32 {
-        match self {
-            Self::Fastest => fastest,
-            Self::Best => best,
-            Self::Default => default,
-            Self::Precise(level) => level.clamp(fastest, best),
+    pub fn resolve(&self, level: CompressionLevel) -> i32 {
+        match level {
+            CompressionLevel::Fastest => self.fastest,
+            CompressionLevel::Best => self.best,
+            CompressionLevel::Default => self.default,
+            CompressionLevel::Precise(number) => number.clamp(self.lowest, self.highest),
         }
     }
 }

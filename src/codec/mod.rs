@@ -6,25 +6,27 @@
 #[cfg(any(feature = "gzip", feature = "deflate", feature = "zstd", feature = "brotli"))]
 mod append;
 #[cfg(feature = "brotli")]
-pub(crate) mod brotli;
+mod brotli;
 #[cfg(feature = "deflate")]
-pub(crate) mod deflate;
+mod deflate;
+#[cfg(any(feature = "gzip", feature = "deflate"))]
+mod framed_deflate;
 #[cfg(any(feature = "gzip", feature = "deflate", feature = "zstd", feature = "snappy"))]
 mod gather;
 #[cfg(feature = "gzip")]
-pub(crate) mod gzip;
+mod gzip;
 #[cfg(any(feature = "gzip", feature = "deflate"))]
 mod inflate;
 mod level;
 #[cfg(feature = "snappy")]
-pub(crate) mod snappy;
+mod snappy;
 #[cfg(feature = "zstd")]
-pub(crate) mod zstd;
+mod zstd;
 
 #[cfg(test)]
 pub(crate) mod battery;
 
-pub use level::CompressionLevel;
+pub use level::{CompressionLevel, Levels};
 
 use crate::error::Error;
 use std::fmt;
@@ -106,15 +108,19 @@ pub trait Codec: fmt::Debug + Send + Sync + 'static {
         false
     }
 
-    /// The bytes of input that one encoder call likes best; the write buffer gathers no more than this.
-    fn batch(&self) -> usize {
-        32 * 1024
+    /// Whether the format has room for padding inside its one frame ([`Encoder::pad`]).
+    fn pads(&self) -> bool {
+        false
     }
 
-    /// The bytes of input that take about 200 microseconds at this level: the most that one poll encodes.
-    fn pace(&self, level: i32) -> usize {
+    /// The bytes of input for one encoder call: what the write buffer gathers before it calls, and what a
+    /// large write is sliced into.
+    ///
+    /// As many as the encoder likes best, but no more than take about 200 microseconds at this level, since
+    /// one poll of a body makes about one call.
+    fn batch(&self, level: i32) -> usize {
         let _ = level;
-        32 * 1024
+        16 * 1024
     }
 
     /// The level for a stream whose flushed batches are only `batch` bytes long, never above `level`.
@@ -125,6 +131,9 @@ pub trait Codec: fmt::Debug + Send + Sync + 'static {
         let _ = batch;
         level
     }
+
+    /// Bytes of heap that an encoder of this setup holds once it is at work; the pool's limit counts them.
+    fn memory(&self, setup: Setup) -> usize;
 
     /// A new encoder.
     ///
@@ -172,13 +181,16 @@ pub trait Encoder: Send + Sync {
 
     /// Goes on with a suspended stream. `false` if it cannot; the encoder must then be dropped.
     /// Only meaningful on a new or reset encoder.
-    fn resume(&mut self, suspended: &Suspended) -> bool {
+    fn resume(&mut self, suspended: Suspended) -> bool {
         let _ = suspended;
         false
     }
 
-    /// Bytes of heap that the context holds; the pool's limit counts them.
-    fn memory(&self) -> usize;
+    /// Makes the message `bytes` longer in a way that every decoder ignores. Called before the first byte, if
+    /// at all, and only where [`Codec::pads`].
+    fn pad(&mut self, bytes: u16) {
+        let _ = bytes;
+    }
 }
 
 /// One message being decoded. Output is appended to a `Vec<u8>`.
@@ -217,7 +229,7 @@ pub trait Decoder: Send + Sync {
 
 impl fmt::Debug for dyn Encoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Encoder").field("memory", &self.memory()).finish_non_exhaustive()
+        f.write_str("Encoder")
     }
 }
 
@@ -228,7 +240,20 @@ impl fmt::Debug for dyn Decoder {
 }
 
 /// The codecs compiled in, in the server's order of preference.
-pub static CODECS: &[&dyn Codec] = &[];
+pub static CODECS: &[&dyn Codec] = &[
+    #[cfg(feature = "zstd")]
+    &zstd::Zstd,
+    #[cfg(feature = "brotli")]
+    &brotli::Brotli,
+    #[cfg(feature = "gzip")]
+    &gzip::Gzip,
+    #[cfg(feature = "deflate")]
+    &deflate::Deflate,
+    #[cfg(feature = "snappy")]
+    &snappy::Framed,
+    #[cfg(feature = "snappy")]
+    &snappy::Raw,
+];
 
 /// The compiled-in codec of this name or alias, compared without regard to case.
 #[must_use]

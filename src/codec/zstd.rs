@@ -1,7 +1,152 @@
-//! The `zstd` coding (RFC 8878, RFC 9659).
-// Until the encoders join, only the tests use the decoders.
-#![allow(dead_code, unused_imports)]
+//! zstd (RFC 8878): one frame per message, its window never above 8 MiB (RFC 9659).
 
 mod decoder;
 
-pub(crate) use decoder::ZstdDecoder;
+use self::decoder::ZstdDecoder;
+use super::{Codec, CompressionLevel, DecodeLimits, Decoder, Encoder, Levels, Operation, Setup};
+use crate::error::{Error, Kind};
+use ::zstd::zstd_safe::zstd_sys::ZSTD_EndDirective;
+use ::zstd::zstd_safe::{
+    CCtx, CParameter, InBuffer, OutBuffer, ResetDirective, compress_bound, get_error_name,
+};
+
+/// The row of [`CODECS`](super::CODECS).
+#[derive(Debug)]
+pub(super) struct Zstd;
+
+/// Best is 19: the levels above it want windows that HTTP does not allow, and are clamped to 8 MiB.
+const LEVELS: Levels = Levels { lowest: -7, fastest: 1, default: 3, best: 19, highest: 22 };
+
+/// The largest window that a content coding may ask for (RFC 9659).
+const MAX_WINDOW_LOG: u32 = 23;
+
+/// The window for a message of unknown size: 128 KiB costs 0.9 % in output over web files, and a context of
+/// 1.3 MB instead of 3.7 MB.
+const STREAM_WINDOW_LOG: u32 = 17;
+
+/// The bounds of zstd's own parameter tables: a context is made for messages up to such a size, or, as the
+/// last class, for an unknown size.
+const CLASS_BOUNDS: [u64; 4] = [16 << 10, 128 << 10, 256 << 10, u64::MAX];
+const UNKNOWN: u8 = CLASS_BOUNDS.len() as u8;
+
+impl Codec for Zstd {
+    fn name(&self) -> &'static str {
+        "zstd"
+    }
+
+    fn level(&self, level: CompressionLevel) -> i32 {
+        LEVELS.resolve(level)
+    }
+
+    fn size_class(&self, size: Option<u64>) -> u8 {
+        size.map_or(UNKNOWN, |size| CLASS_BOUNDS.iter().take_while(|bound| size > **bound).count() as u8)
+    }
+
+    fn batch(&self, level: i32) -> usize {
+        match level {
+            ..=4 => 64 * 1024,
+            5..=8 => 16 * 1024,
+            9..=12 => 8 * 1024,
+            _ => 4 * 1024,
+        }
+    }
+
+    fn memory(&self, setup: Setup) -> usize {
+        // Measured with `ZSTD_sizeof_CCtx` after use, in KiB, by class; see the test.
+        let by_class: [usize; 5] = match setup.level {
+            ..=2 => [150, 500, 900, 1500, 900],
+            3..=4 => [350, 1300, 2000, 3700, 1300],
+            5..=12 => [700, 2500, 4500, 30_000, 3000],
+            _ => [1500, 6000, 10_000, 90_000, 6000],
+        };
+        by_class[usize::from(setup.size_class.min(UNKNOWN))] * 1024
+    }
+
+    fn encoder(&self, setup: Setup) -> Result<Box<dyn Encoder>, Error> {
+        Ok(Box::new(Frame::new(setup)?))
+    }
+
+    fn decoder(&self, limits: DecodeLimits) -> Result<Box<dyn Decoder>, Error> {
+        Ok(Box::new(ZstdDecoder::new(limits)?))
+    }
+}
+
+/// One frame being made.
+struct Frame {
+    context: CCtx<'static>,
+    pledged: Option<u64>,
+    /// Whether the context has seen input.
+    begun: bool,
+    /// Whether there is input that no flush has put out.
+    unflushed: bool,
+}
+
+impl Frame {
+    fn new(setup: Setup) -> Result<Self, Error> {
+        let mut context = CCtx::try_create().ok_or_else(|| Error::new(Kind::Encode))?;
+        let mut set = |parameter| context.set_parameter(parameter).map_err(failed);
+        set(CParameter::CompressionLevel(setup.level))?;
+        if setup.size_class == UNKNOWN {
+            set(CParameter::WindowLog(STREAM_WINDOW_LOG))?;
+        } else if setup.level > LEVELS.best {
+            set(CParameter::WindowLog(MAX_WINDOW_LOG))?;
+        }
+        Ok(Self { context, pledged: None, begun: false, unflushed: false })
+    }
+
+    fn stream(
+        &mut self,
+        input: &[u8],
+        directive: ZSTD_EndDirective,
+        output: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let mut source = InBuffer::around(input);
+        loop {
+            // With room for the worst case zstd writes straight into the output.
+            output.reserve(compress_bound(input.len() - source.pos()).max(1024));
+            let end = output.len();
+            let mut sink = OutBuffer::around_pos(output, end);
+            let held = self.context.compress_stream2(&mut sink, &mut source, directive).map_err(failed)?;
+            let consumed = source.pos() == input.len();
+            if consumed && (held == 0 || directive == ZSTD_EndDirective::ZSTD_e_continue) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn failed(code: usize) -> Error {
+    Error::encode(get_error_name(code))
+}
+
+impl Encoder for Frame {
+    fn encode(&mut self, input: &[u8], operation: Operation, output: &mut Vec<u8>) -> Result<(), Error> {
+        let directive = match operation {
+            Operation::Encode if input.is_empty() => return Ok(()),
+            Operation::Flush if input.is_empty() && !self.unflushed => return Ok(()),
+            Operation::Encode => ZSTD_EndDirective::ZSTD_e_continue,
+            Operation::Flush => ZSTD_EndDirective::ZSTD_e_flush,
+            Operation::Finish => ZSTD_EndDirective::ZSTD_e_end,
+        };
+        if !self.begun {
+            self.begun = true;
+            if let Some(size) = self.pledged {
+                self.context.set_pledged_src_size(Some(size)).map_err(failed)?;
+            }
+        }
+        self.unflushed = operation == Operation::Encode;
+        self.stream(input, directive, output)
+    }
+
+    fn pledge(&mut self, size: u64) {
+        self.pledged = Some(size);
+    }
+
+    /// Parameters stay: they are what the pool's key says.
+    fn reset(&mut self) -> bool {
+        self.pledged = None;
+        self.begun = false;
+        self.unflushed = false;
+        self.context.reset(ResetDirective::SessionOnly).is_ok()
+    }
+}

@@ -1,7 +1,19 @@
-//! The engine: what stands between a body and its codecs. Bytes in, bytes out; no HTTP, no polling.
+//! The engine: what stands between many small writes and an encoder's few large calls, and between coded
+//! bytes and what they decode to.
+//!
+//! Like the codecs it knows bytes alone. Bodies and writers drive it; it never waits.
 
+mod compressor;
+mod context;
 mod decompressor;
 mod limits;
+mod pool;
+mod shelves;
+mod slot;
+mod write_buffer;
 
+pub use compressor::{Compressor, Tally};
 pub use decompressor::{DecoderSource, Decompressor, Fresh, Progress};
 pub use limits::Limits;
+pub use pool::{EncoderPool, PoolStats};
+pub use write_buffer::WriteBuffer;

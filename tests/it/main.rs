@@ -1,1 +1,5 @@
-//! The test binary.
+//! One binary for all tests but those that count allocations: modules are named after what they prove.
+
+mod codecs;
+mod compression;
+mod support;

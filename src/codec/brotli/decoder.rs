@@ -4,9 +4,9 @@
 //! the ring buffer grows with what has been decoded. Streams with "large windows" are outside the RFC and
 //! malformed, and so are bytes behind the end. No input at all is an empty message.
 
-use super::super::{Decoder, append::append};
+use crate::codec::{Decoder, append::append};
 use crate::error::Error;
-use brotli::{BrotliDecompressStream, BrotliResult, BrotliState, SliceWrapper, enc::StandardAlloc};
+use ::brotli::{BrotliDecompressStream, BrotliResult, BrotliState, SliceWrapper, enc::StandardAlloc};
 use std::fmt;
 
 type State = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;

@@ -5,7 +5,7 @@
 //! by 31. A raw stream could begin like that only with a stored block whose padding bits are set, which no
 //! known encoder writes. Bytes behind the end are malformed. No input at all is an empty message.
 
-use super::super::{
+use crate::codec::{
     Decoder,
     gather::{Gather, little_endian},
     inflate::Inflate,

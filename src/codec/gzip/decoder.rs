@@ -7,7 +7,7 @@
 mod header;
 
 use self::header::Header;
-use super::super::{
+use crate::codec::{
     Decoder,
     gather::{Gather, little_endian},
     inflate::Inflate,

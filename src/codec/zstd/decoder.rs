@@ -8,13 +8,13 @@
 mod header;
 
 use self::header::{FrameHeader, SKIPPABLE_HEADER};
-use super::super::{DecodeLimits, Decoder, append::append, gather::Gather};
+use crate::codec::{DecodeLimits, Decoder, append::append, gather::Gather};
 use crate::error::Error;
-use std::fmt;
-use zstd::zstd_safe::{
+use ::zstd::zstd_safe::{
     DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get_error_name, is_error_kind,
     zstd_sys::ZSTD_ErrorCode::ZSTD_error_memory_allocation,
 };
+use std::fmt;
 
 /// A zstd message being decoded.
 pub(crate) struct ZstdDecoder {

@@ -1,43 +1,11 @@
 #![cfg(all(feature = "gzip", feature = "deflate", feature = "zstd", feature = "snappy", feature = "brotli"))]
 
 use super::*;
-use crate::codec::{CompressionLevel, Encoder, Setup, battery::text};
+use crate::codec::{CODECS, CompressionLevel, Operation, Setup, battery::text, by_name};
 use std::{io::Write, sync::Mutex};
 
-/// A codec that only decodes.
-#[derive(Debug)]
-struct Only(&'static str);
-
-impl Codec for Only {
-    fn name(&self) -> &'static str {
-        self.0
-    }
-
-    fn level(&self, _: CompressionLevel) -> i32 {
-        0
-    }
-
-    fn encoder(&self, _: Setup) -> Result<Box<dyn Encoder>, Error> {
-        Err(Error::encode("this codec only decodes"))
-    }
-
-    fn decoder(&self, limits: DecodeLimits) -> Result<Box<dyn Decoder>, Error> {
-        Ok(match self.0 {
-            "gzip" => Box::new(crate::codec::gzip::GzipDecoder::new()),
-            "deflate" => Box::new(crate::codec::deflate::DeflateDecoder::new()),
-            "zstd" => Box::new(crate::codec::zstd::ZstdDecoder::new(limits)?),
-            "x-snappy-framed" => Box::new(crate::codec::snappy::FramedDecoder::new()),
-            "snappy" => Box::new(crate::codec::snappy::RawDecoder::new(limits)),
-            _ => Box::new(crate::codec::brotli::BrotliDecoder::new()),
-        })
-    }
-}
-
-static ALL: [Only; 6] =
-    [Only("gzip"), Only("deflate"), Only("zstd"), Only("x-snappy-framed"), Only("snappy"), Only("br")];
-
 fn codec(name: &str) -> &'static dyn Codec {
-    ALL.iter().find(|codec| codec.0 == name).unwrap()
+    by_name(name).unwrap()
 }
 
 fn code(name: &str, plain: &[u8]) -> Vec<u8> {
@@ -132,6 +100,26 @@ fn codings_are_undone_in_reverse_order() {
 }
 
 #[test]
+fn our_own_encoders() {
+    let plain = text(100_000);
+    for codec in CODECS {
+        for level in [CompressionLevel::Fastest, CompressionLevel::Default] {
+            let setup = Setup { level: codec.level(level), size_class: codec.size_class(None) };
+            let mut encoder = codec.encoder(setup).unwrap();
+            let mut coded = Vec::new();
+            for part in plain.chunks(30_000) {
+                encoder.encode(part, Operation::Flush, &mut coded).unwrap();
+            }
+            encoder.encode(b"", Operation::Finish, &mut coded).unwrap();
+            let mut decompressor = decompressor(&[codec.name()], Limits::default(), Fresh);
+            let (outcome, end) = decode(&mut decompressor, &coded, (999, 1 << 14));
+            end.unwrap();
+            assert!(outcome.plain == plain, "{codec:?}");
+        }
+    }
+}
+
+#[test]
 fn what_was_flushed_comes_through_two_codings() {
     let inner = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     let mut inner = inner;
@@ -157,8 +145,8 @@ fn messages_without_content_are_empty_and_take_no_decoder() {
             panic!("a decoder was taken before the first byte");
         }
     }
-    for codec in &ALL {
-        let mut decompressor = decompressor(&[codec.0, "gzip", codec.0], Limits::default(), None_);
+    for codec in CODECS {
+        let mut decompressor = decompressor(&[codec.name(), "gzip", codec.name()], Limits::default(), None_);
         let progress = decompressor.decode(b"", 100, &mut Vec::new()).unwrap();
         assert_eq!(progress, Progress { taken: 0, more: false });
         assert_eq!(decompressor.memory(), 0);
@@ -193,16 +181,17 @@ fn too_many_codings() {
 #[test]
 fn exactly_the_limit_and_one_byte_more() {
     let plain = text(40_000);
-    for codec in &ALL {
-        let coded = code(codec.0, &plain);
+    for codec in CODECS {
+        let coded = code(codec.name(), &plain);
         for room in [100, 40_000, 1 << 20] {
             let exact = Limits::default().max_decoded(40_000);
-            let (outcome, end) = decode(&mut decompressor(&[codec.0], exact, Fresh), &coded, (999, room));
+            let (outcome, end) =
+                decode(&mut decompressor(&[codec.name()], exact, Fresh), &coded, (999, room));
             end.unwrap();
             assert!(outcome.plain == plain);
 
             let less = Limits::default().max_decoded(39_999);
-            let (outcome, end) = decode(&mut decompressor(&[codec.0], less, Fresh), &coded, (999, room));
+            let (outcome, end) = decode(&mut decompressor(&[codec.name()], less, Fresh), &coded, (999, room));
             assert!(end.unwrap_err().is_limit());
             assert!(outcome.plain.len() <= 39_999 && plain.starts_with(&outcome.plain));
         }
@@ -291,8 +280,8 @@ fn decoders_go_back_after_a_clean_end_only() {
         }
     }
     let (shelf, plain) = (Shelf::default(), text(5000));
-    for codec in &ALL {
-        let names = [codec.0, "gzip"];
+    for codec in CODECS {
+        let names = [codec.name(), "gzip"];
         let coded = stack(&names, &plain);
         for _ in 0..3 {
             let mut decompressor = decompressor(&names, Limits::default(), &shelf);
@@ -303,7 +292,7 @@ fn decoders_go_back_after_a_clean_end_only() {
         }
     }
     let count = shelf.0.lock().unwrap().len();
-    assert_eq!(count, ALL.len() + 1);
+    assert_eq!(count, CODECS.len() + 1);
     let coded = code("gzip", &plain);
     for broken in [&coded[..coded.len() - 1], &[&coded[..], b"x"].concat()] {
         let mut decompressor = decompressor(&["gzip"], Limits::default(), &shelf);

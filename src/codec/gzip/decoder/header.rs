@@ -1,6 +1,6 @@
 //! A member's header (RFC 1952 section 2.3), skipped as it streams by.
 
-use super::super::super::gather::{Gather, little_endian};
+use crate::codec::gather::{Gather, little_endian};
 use crate::error::Error;
 use flate2::Crc;
 

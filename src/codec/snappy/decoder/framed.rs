@@ -3,9 +3,10 @@
 //! A chunk is gathered whole, decoded and checked before a byte of it is put out. A cut exactly between
 //! two chunks cannot be told from an end, and no input at all is an empty message.
 
-use super::super::super::{
+use crate::codec::{
     Decoder,
     gather::{Gather, little_endian},
+    snappy::masked_crc,
 };
 use crate::error::Error;
 use std::fmt;
@@ -132,7 +133,7 @@ impl FramedDecoder {
         } else {
             self.decoded.extend_from_slice(data);
         }
-        if checksum != masked_checksum(&self.decoded).to_le_bytes() {
+        if checksum != masked_crc(&self.decoded).to_le_bytes() {
             return Err(Error::malformed("snappy: wrong CRC-32C"));
         }
         Ok(())
@@ -143,11 +144,6 @@ impl FramedDecoder {
         output.extend_from_slice(&self.decoded[self.sent..self.sent + n]);
         self.sent += n;
     }
-}
-
-/// Section 3: a CRC-32C, rotated and moved, since a CRC over data that holds CRCs is weak.
-fn masked_checksum(data: &[u8]) -> u32 {
-    crc32c::crc32c(data).rotate_right(15).wrapping_add(0xa282_ead8)
 }
 
 impl Decoder for FramedDecoder {

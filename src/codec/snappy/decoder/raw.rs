@@ -5,7 +5,7 @@
 //! kept: elements are decoded as they come, so that memory grows with what has been decoded, never with
 //! what was declared, and the end is known when the declared length is reached.
 
-use super::super::super::{
+use crate::codec::{
     DecodeLimits, Decoder,
     gather::{Gather, little_endian},
 };

@@ -1,6 +1,6 @@
 //! What a frame declares (RFC 8878 sections 3.1.1.1 and 3.1.2), read before zstd takes memory for it.
 
-use super::super::super::gather::little_endian;
+use crate::codec::gather::little_endian;
 use crate::error::Error;
 
 /// Magic_Number of a data frame.

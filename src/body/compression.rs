@@ -1,0 +1,259 @@
+use super::{End, Stream};
+use crate::error::BoxError;
+use bytes::{Buf, Bytes};
+use http_body::{Body, Frame, SizeHint};
+use pin_project_lite::pin_project;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+pin_project! {
+    /// A response body that is compressed as it is read, or passes as it is.
+    ///
+    /// Dropping it in any state gives its encoder back to the pool. Its error is the inner body's, boxed, or
+    /// this crate's [`Error`](crate::Error) if the encoder failed; either is the last item, and no valid end
+    /// of the coding comes before it.
+    pub struct CompressionBody<B> {
+        #[pin]
+        inner: Inner<B>,
+        work: Work,
+    }
+}
+
+pin_project! {
+    #[project = InnerProjection]
+    enum Inner<B> {
+        /// Not polled yet when the head went out.
+        Direct { #[pin] body: B },
+        /// Polled before the head went out, so it must not move any more.
+        Boxed { body: Pin<Box<B>> },
+        /// The answer is this crate's own: the service was not called.
+        Absent,
+    }
+}
+
+/// What is done with the inner body's frames.
+enum Work {
+    Pass,
+    Ahead(Ahead),
+    Stream(Box<Stream>),
+    /// Nothing comes, but that is not said: the answer to a HEAD whose GET would have a body.
+    Silent,
+    Done,
+}
+
+/// Frames that go out before the inner body is polled again, and the end if that is known.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    pub(crate) first: Bytes,
+    pub(crate) second: Bytes,
+    pub(crate) end: Option<End>,
+}
+
+impl<B> CompressionBody<B> {
+    /// The inner body as it is.
+    pub(crate) fn pass(body: B) -> Self {
+        Self { inner: Inner::Direct { body }, work: Work::Pass }
+    }
+
+    /// Frames that are already there, then the inner body unless the end is there too.
+    pub(crate) fn ahead(body: Pin<Box<B>>, ahead: Ahead) -> Self {
+        Self { inner: Inner::Boxed { body }, work: Work::Ahead(ahead) }
+    }
+
+    /// A coded stream.
+    pub(crate) fn stream(body: Pin<Box<B>>, stream: Stream) -> Self {
+        Self { inner: Inner::Boxed { body }, work: Work::Stream(Box::new(stream)) }
+    }
+
+    /// An empty body that does not say so, for HEAD.
+    pub(crate) fn silent(body: B) -> Self {
+        Self { inner: Inner::Direct { body }, work: Work::Silent }
+    }
+
+    /// An empty body for an answer of our own.
+    pub(crate) fn absent() -> Self {
+        Self { inner: Inner::Absent, work: Work::Done }
+    }
+
+    /// The inner body.
+    ///
+    /// # Panics
+    ///
+    /// If there is none, because the layer's strict mode answered 406 in the service's place.
+    pub fn get_ref(&self) -> &B {
+        match &self.inner {
+            Inner::Direct { body } => body,
+            Inner::Boxed { body } => body,
+            Inner::Absent => panic!("{ABSENT}"),
+        }
+    }
+
+    /// The inner body. Frames that were looked at before the head went out are not in it any more.
+    ///
+    /// # Panics
+    ///
+    /// As [`CompressionBody::get_ref`] does.
+    pub fn get_mut(&mut self) -> &mut B
+    where
+        B: Unpin,
+    {
+        match &mut self.inner {
+            Inner::Direct { body } => body,
+            Inner::Boxed { body } => body,
+            Inner::Absent => panic!("{ABSENT}"),
+        }
+    }
+
+    /// The inner body, pinned. Frames that were looked at are not in it any more.
+    ///
+    /// # Panics
+    ///
+    /// As [`CompressionBody::get_ref`] does.
+    pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut B> {
+        self.project().inner.body().expect(ABSENT)
+    }
+
+    /// The inner body. Frames that were looked at, and what the encoder holds, are lost.
+    ///
+    /// # Panics
+    ///
+    /// As [`CompressionBody::get_ref`] does.
+    pub fn into_inner(self) -> B
+    where
+        B: Unpin,
+    {
+        match self.inner {
+            Inner::Direct { body } => body,
+            Inner::Boxed { body } => *Pin::into_inner(body),
+            Inner::Absent => panic!("{ABSENT}"),
+        }
+    }
+}
+
+const ABSENT: &str = "the layer answered 406 in the service's place, so there is no inner body";
+
+impl<B> Inner<B> {
+    fn body(self: Pin<&mut Self>) -> Option<Pin<&mut B>> {
+        match self.project() {
+            InnerProjection::Direct { body } => Some(body),
+            InnerProjection::Boxed { body } => Some(body.as_mut()),
+            InnerProjection::Absent => None,
+        }
+    }
+}
+
+impl<B> Body for CompressionBody<B>
+where
+    B: Body,
+    B::Error: Into<BoxError>,
+{
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let this = self.project();
+        if let Work::Ahead(ahead) = this.work {
+            if let Some(item) = ahead.next() {
+                return Poll::Ready(Some(item));
+            }
+            *this.work = if ahead.end.is_some() { Work::Done } else { Work::Pass };
+        }
+        let Some(inner) = this.inner.body() else { return Poll::Ready(None) };
+        match this.work {
+            Work::Stream(stream) => stream.poll_frame(inner, cx),
+            Work::Pass => poll_plain(inner, cx),
+            Work::Ahead(_) | Work::Silent | Work::Done => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.work {
+            Work::Pass => match &self.inner {
+                Inner::Direct { body } => body.is_end_stream(),
+                Inner::Boxed { body } => body.is_end_stream(),
+                Inner::Absent => true,
+            },
+            Work::Ahead(ahead) => ahead.is_end(),
+            Work::Stream(stream) => stream.is_done(),
+            Work::Silent => false,
+            Work::Done => true,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.work {
+            Work::Pass => match &self.inner {
+                Inner::Direct { body } => body.size_hint(),
+                Inner::Boxed { body } => body.size_hint(),
+                Inner::Absent => SizeHint::with_exact(0),
+            },
+            Work::Ahead(ahead) => ahead.size_hint(),
+            Work::Stream(_) | Work::Silent => SizeHint::default(),
+            Work::Done => SizeHint::with_exact(0),
+        }
+    }
+}
+
+fn poll_plain<B>(inner: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>>
+where
+    B: Body,
+    B::Error: Into<BoxError>,
+{
+    let frame = ready!(inner.poll_frame(cx));
+    Poll::Ready(frame.map(|frame| {
+        frame.map(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining()))).map_err(Into::into)
+    }))
+}
+
+impl Ahead {
+    fn next(&mut self) -> Option<Result<Frame<Bytes>, BoxError>> {
+        for data in [&mut self.first, &mut self.second] {
+            if !data.is_empty() {
+                return Some(Ok(Frame::data(std::mem::take(data))));
+            }
+        }
+        let end = self.end.as_mut()?;
+        match std::mem::replace(end, End::Clean) {
+            End::Clean => None,
+            End::Trailers(trailers) => Some(Ok(Frame::trailers(trailers))),
+            End::Error(error) => Some(Err(error)),
+        }
+    }
+
+    fn is_end(&self) -> bool {
+        self.first.is_empty() && self.second.is_empty() && matches!(self.end, Some(End::Clean))
+    }
+
+    /// Exact only for a plain end: with an exact size HTTP/1.1 would leave trailers out.
+    fn size_hint(&self) -> SizeHint {
+        let ready = (self.first.len() + self.second.len()) as u64;
+        if let Some(End::Clean) = self.end {
+            return SizeHint::with_exact(ready);
+        }
+        let mut hint = SizeHint::default();
+        hint.set_lower(ready);
+        hint
+    }
+}
+
+impl<B: fmt::Debug> fmt::Debug for CompressionBody<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let work = match &self.work {
+            Work::Pass => "pass",
+            Work::Ahead(_) => "ahead",
+            Work::Stream(_) => "stream",
+            Work::Silent => "silent",
+            Work::Done => "done",
+        };
+        let inner: &dyn fmt::Debug = match &self.inner {
+            Inner::Direct { body } => body,
+            Inner::Boxed { body } => body,
+            Inner::Absent => &"absent",
+        };
+        f.debug_struct("CompressionBody").field("inner", inner).field("work", &work).finish()
+    }
+}

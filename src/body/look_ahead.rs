@@ -1,0 +1,118 @@
+//! Looking at what a body has ready, without ever waiting for it.
+
+use super::End;
+use crate::engine::WriteBuffer;
+use crate::error::BoxError;
+use bytes::{Buf, Bytes};
+use http_body::Body;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Empty frames in a row before a look ahead gives up: they carry nothing that would end it.
+const MAX_EMPTY: u32 = 1024;
+
+/// What a body had ready.
+#[derive(Debug)]
+pub(crate) struct LookAhead {
+    /// The only data frame so far, kept as it came.
+    only: Option<Bytes>,
+    /// Several data frames, joined.
+    joined: WriteBuffer,
+    /// A frame that would have gone beyond the bound.
+    beyond: Bytes,
+    frames: u64,
+    end: Option<End>,
+}
+
+impl LookAhead {
+    /// Polls `body` until it ends, is pending, or has given `bound` bytes. `expected` is how many bytes the
+    /// body is likely to give.
+    pub(crate) fn look<B>(mut body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: usize) -> Self
+    where
+        B: Body,
+        B::Error: Into<BoxError>,
+    {
+        let mut ahead = Self::nothing(bound, expected);
+        let mut empty = 0;
+        while ahead.end.is_none() && ahead.beyond.is_empty() && ahead.len() < bound && empty < MAX_EMPTY {
+            match body.as_mut().poll_frame(cx) {
+                Poll::Pending => break,
+                Poll::Ready(None) => ahead.end = Some(End::Clean),
+                Poll::Ready(Some(Err(error))) => ahead.end = Some(End::Error(error.into())),
+                Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(data) if data.has_remaining() => ahead.add(data, bound),
+                    Ok(_) => empty += 1,
+                    Err(frame) => ahead.end = frame.into_trailers().ok().map(End::Trailers),
+                },
+            }
+            if ahead.end.is_none() && body.is_end_stream() {
+                ahead.end = Some(End::Clean);
+            }
+        }
+        ahead
+    }
+
+    /// As if nothing had been ready.
+    pub(crate) fn nothing(bound: usize, expected: usize) -> Self {
+        let mut joined = WriteBuffer::new(bound);
+        joined.expect(expected);
+        Self { only: None, joined, beyond: Bytes::new(), frames: 0, end: None }
+    }
+
+    fn add(&mut self, mut data: impl Buf, bound: usize) {
+        self.frames += 1;
+        let length = data.remaining();
+        if self.frames == 1 {
+            self.only = Some(data.copy_to_bytes(length));
+            return;
+        }
+        if let Some(first) = self.only.take() {
+            self.joined.push(&first);
+        }
+        if self.joined.len() + length > bound {
+            self.beyond = data.copy_to_bytes(length);
+            return;
+        }
+        while data.has_remaining() {
+            let taken = self.joined.push(data.chunk());
+            data.advance(taken);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    /// The bytes looked at, up to the frame that went beyond the bound.
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        self.only.as_deref().unwrap_or_else(|| self.joined.as_slice())
+    }
+
+    /// The whole body's length, if it ended within the bound without an error.
+    pub(crate) fn whole(&self) -> Option<usize> {
+        match self.end {
+            Some(End::Clean | End::Trailers(_)) if self.beyond.is_empty() => Some(self.len()),
+            _ => None,
+        }
+    }
+
+    /// Data frames seen.
+    pub(crate) fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// The bytes as they came, then the frame beyond the bound, then the end if it was seen.
+    pub(crate) fn into_parts(mut self) -> (Bytes, Bytes, Option<End>) {
+        let bytes = match self.only {
+            Some(only) => only,
+            None => Bytes::from(self.joined.take()),
+        };
+        (bytes, self.beyond, self.end)
+    }
+
+    /// What a stream begins with: joined small frames, frames that go past the buffer, and the end.
+    pub(super) fn into_stream(self) -> (WriteBuffer, Bytes, Option<End>) {
+        let large = self.only.unwrap_or(self.beyond);
+        (self.joined, large, self.end)
+    }
+}

@@ -1,0 +1,13 @@
+//! Bodies: where polling meets the engine.
+
+mod compression;
+mod end;
+mod look_ahead;
+mod pause;
+mod stream;
+
+pub(crate) use compression::Ahead;
+pub use compression::CompressionBody;
+pub(crate) use end::End;
+pub(crate) use look_ahead::LookAhead;
+pub(crate) use stream::Stream;

@@ -1,0 +1,234 @@
+//! A body that is encoded while it is being produced.
+
+use super::pause::Pause;
+use super::{End, LookAhead};
+use crate::engine::Compressor;
+use crate::error::{BoxError, Error};
+use crate::policy::{EtagPolicy, FlushPolicy, rewrite_coded_trailers};
+use crate::stats::Recorder;
+use bytes::{Buf, Bytes};
+use http::HeaderMap;
+use http_body::{Body, Frame};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Output that is worth a frame of its own. Smaller frames cost system calls (HTTP/2 writes each one), larger
+/// ones only delay the first byte.
+const CHUNK: usize = 16 * 1024;
+
+/// Empty frames taken in one poll.
+const MAX_EMPTY: u32 = 1024;
+
+/// The coded stream of one body.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    compressor: Compressor,
+    /// What is left of a frame that did not go into one batch.
+    rest: Bytes,
+    stage: Stage,
+    pause: Pause,
+    /// What becomes of an entity tag in the trailers.
+    etag: EtagPolicy,
+    recorder: Recorder,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// Taking frames in.
+    Gather,
+    /// The producer pauses: putting out what is held back.
+    Flush,
+    /// The producer has ended; `rest` may still hold something.
+    Ended(End),
+    /// The encoder has finished; the trailers follow.
+    Trailers(HeaderMap),
+    Done,
+}
+
+/// What one poll may still do.
+struct Work {
+    /// Bytes to take in or to encode: one batch, about 200 microseconds.
+    bytes: usize,
+    empty_frames: u32,
+}
+
+type Item = Result<Frame<Bytes>, BoxError>;
+
+impl Stream {
+    pub(crate) fn new(
+        mut compressor: Compressor,
+        ahead: LookAhead,
+        flush: FlushPolicy,
+        etag: EtagPolicy,
+        recorder: Recorder,
+    ) -> Self {
+        let frames = ahead.frames();
+        let (buffer, rest, end) = ahead.into_stream();
+        compressor.begin_with(buffer);
+        compressor.gathered(frames);
+        let stage = end.map_or(Stage::Gather, Stage::Ended);
+        Self { compressor, rest, stage, pause: Pause::new(flush), etag, recorder }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        matches!(self.stage, Stage::Done)
+    }
+
+    pub(super) fn poll_frame<B>(&mut self, mut inner: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<Option<Item>>
+    where
+        B: Body,
+        B::Error: Into<BoxError>,
+    {
+        let mut work = Work { bytes: self.compressor.batch(), empty_frames: MAX_EMPTY };
+        loop {
+            if self.compressor.output_len() >= CHUNK || self.compressor.must_put_out() {
+                return Poll::Ready(self.chunk());
+            }
+            if work.bytes == 0 || work.empty_frames == 0 {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            let step = match &mut self.stage {
+                _ if !self.rest.is_empty() => self.take_in(&mut work),
+                Stage::Gather => match self.pull(inner.as_mut(), cx, &mut work) {
+                    Poll::Ready(()) => continue,
+                    Poll::Pending => return Poll::Pending,
+                },
+                Stage::Flush => self.flush(&mut work),
+                Stage::Ended(End::Error(_)) => return Poll::Ready(self.fail()),
+                Stage::Ended(_) => self.finish(&mut work),
+                Stage::Trailers(_) => return Poll::Ready(self.trailers()),
+                Stage::Done => return Poll::Ready(None),
+            };
+            match step {
+                Ok(Step::Continue) => {}
+                Ok(Step::PutOut) if self.compressor.output_len() > 0 => return Poll::Ready(self.chunk()),
+                Ok(Step::PutOut) => {}
+                Err(error) => {
+                    self.stage = Stage::Done;
+                    return Poll::Ready(Some(Err(error.into())));
+                }
+            }
+        }
+    }
+
+    /// Asks the producer for a frame. Ready if there is something to do, whatever it is.
+    fn pull<B>(&mut self, mut inner: Pin<&mut B>, cx: &mut Context<'_>, work: &mut Work) -> Poll<()>
+    where
+        B: Body,
+        B::Error: Into<BoxError>,
+    {
+        match inner.as_mut().poll_frame(cx) {
+            Poll::Pending => {
+                if !self.compressor.unflushed() {
+                    self.compressor.park();
+                    return Poll::Pending;
+                }
+                std::task::ready!(self.pause.poll(cx));
+                self.stage = Stage::Flush;
+                return Poll::Ready(());
+            }
+            Poll::Ready(None) => self.stage = Stage::Ended(End::Clean),
+            Poll::Ready(Some(Err(error))) => self.stage = Stage::Ended(End::Error(error.into())),
+            Poll::Ready(Some(Ok(frame))) => {
+                self.pause.end();
+                match frame.into_data() {
+                    Ok(mut data) => {
+                        self.rest = data.copy_to_bytes(data.remaining());
+                        if self.rest.is_empty() {
+                            work.empty_frames -= 1;
+                        } else {
+                            self.compressor.gathered(1);
+                        }
+                        if inner.is_end_stream() {
+                            self.stage = Stage::Ended(End::Clean);
+                        }
+                    }
+                    Err(frame) => {
+                        if let Ok(trailers) = frame.into_trailers() {
+                            self.stage = Stage::Ended(End::Trailers(trailers));
+                        }
+                    }
+                }
+            }
+        }
+        Poll::Ready(())
+    }
+
+    fn take_in(&mut self, work: &mut Work) -> Result<Step, Error> {
+        let encoded = self.compressor.tally().bytes_in;
+        let taken = self.compressor.write(&self.rest)?;
+        self.rest.advance(taken);
+        work.spend(taken.max(self.encoded_since(encoded)));
+        Ok(Step::Continue)
+    }
+
+    fn flush(&mut self, work: &mut Work) -> Result<Step, Error> {
+        let encoded = self.compressor.tally().bytes_in;
+        if self.compressor.flush()? {
+            self.pause.flushed();
+            self.stage = Stage::Gather;
+            return Ok(Step::PutOut);
+        }
+        work.spend(self.encoded_since(encoded));
+        Ok(Step::Continue)
+    }
+
+    /// The encoder's end comes before the trailers, and only after a producer that ended well.
+    fn finish(&mut self, work: &mut Work) -> Result<Step, Error> {
+        let encoded = self.compressor.tally().bytes_in;
+        if self.compressor.finish()? {
+            self.stage = match std::mem::replace(&mut self.stage, Stage::Done) {
+                Stage::Ended(End::Trailers(mut trailers)) => {
+                    rewrite_coded_trailers(&mut trailers, self.compressor.codec().name(), self.etag);
+                    Stage::Trailers(trailers)
+                }
+                _ => Stage::Done,
+            };
+            return Ok(Step::PutOut);
+        }
+        work.spend(self.encoded_since(encoded));
+        Ok(Step::Continue)
+    }
+
+    fn chunk(&mut self) -> Option<Item> {
+        Some(Ok(Frame::data(self.compressor.take_output())))
+    }
+
+    fn trailers(&mut self) -> Option<Item> {
+        match std::mem::replace(&mut self.stage, Stage::Done) {
+            Stage::Trailers(trailers) => Some(Ok(Frame::trailers(trailers))),
+            _ => None,
+        }
+    }
+
+    /// The error is the last item. What is held back stays back: no end of the coding may follow.
+    fn fail(&mut self) -> Option<Item> {
+        match std::mem::replace(&mut self.stage, Stage::Done) {
+            Stage::Ended(End::Error(error)) => Some(Err(error)),
+            _ => None,
+        }
+    }
+
+    fn encoded_since(&self, before: u64) -> usize {
+        usize::try_from(self.compressor.tally().bytes_in - before).unwrap_or(usize::MAX)
+    }
+}
+
+impl Work {
+    fn spend(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+}
+
+enum Step {
+    Continue,
+    /// What is in the output goes out now, however little.
+    PutOut,
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.recorder.message(self.compressor.tally());
+    }
+}

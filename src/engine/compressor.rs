@@ -1,0 +1,433 @@
+//! The compressor: a write buffer, an encoder that comes when it is needed, and the output.
+
+use super::context::{Charge, Context, Key};
+use super::pool::EncoderPool;
+use super::slot::{Place, Slot};
+use super::write_buffer::WriteBuffer;
+use crate::codec::{Codec, CompressionLevel, Operation, Setup, Suspended};
+use crate::error::{Error, Kind};
+use bytes::Bytes;
+use std::sync::Arc;
+
+/// One message on its way through the write buffer into an encoder.
+///
+/// It takes its encoder from the pool when the first batch is due, and gives it back at the end, when it is
+/// dropped, or, where the codec can, while it waits ([`Compressor::park`]). After an error the encoder is
+/// dropped and the compressor is of no use.
+#[derive(Debug)]
+pub struct Compressor {
+    pool: EncoderPool,
+    codec: &'static dyn Codec,
+    /// The setup that the user asked for.
+    setup: Setup,
+    pledged: Option<u64>,
+    padding: u16,
+    batch: usize,
+    buffer: WriteBuffer,
+    context: Option<Context>,
+    /// Where the context sits while the stream waits. Made when it first does.
+    slot: Option<Arc<Slot>>,
+    reserved: Option<Charge>,
+    phase: Phase,
+    /// Whether the encoder has input that it has not flushed.
+    held_back: bool,
+    /// Flushes in a row that would have liked another level.
+    dissent: u8,
+    tally: Tally,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    New,
+    Begun,
+    Finished,
+    Failed,
+}
+
+/// What a message has cost so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Tally {
+    /// Bytes given to the encoder.
+    pub bytes_in: u64,
+    /// Bytes that came out.
+    pub bytes_out: u64,
+    /// Writes gathered.
+    pub writes: u64,
+    /// Calls of the encoder.
+    pub encoder_calls: u64,
+    /// Flushes among the calls.
+    pub flushes: u64,
+    /// Times that the stream gave its context up for lack of memory and went on in another.
+    pub resumed: u64,
+}
+
+/// Flushes in a row that must agree before the level changes in the middle of a stream: a change costs a
+/// priming, which one odd batch does not pay for.
+const DISSENT: u8 = 2;
+
+/// The buffer that a waiting stream may keep, in bytes. What is larger is given back.
+const IDLE_BUFFER: usize = 1024;
+
+impl Compressor {
+    /// A compressor for a message of `size` bytes, if that is known. A wrong size is an error later on.
+    #[must_use]
+    pub fn new(
+        pool: &EncoderPool,
+        codec: &'static dyn Codec,
+        level: CompressionLevel,
+        size: Option<u64>,
+    ) -> Self {
+        let level = codec.level(level);
+        let batch = codec.batch(level).max(1);
+        Self {
+            pool: pool.clone(),
+            codec,
+            setup: Setup { level, size_class: codec.size_class(size) },
+            pledged: size,
+            padding: 0,
+            batch,
+            buffer: WriteBuffer::new(batch),
+            context: None,
+            slot: None,
+            reserved: None,
+            phase: Phase::New,
+            held_back: false,
+            dissent: 0,
+            tally: Tally::default(),
+        }
+    }
+
+    /// The codec.
+    #[must_use]
+    pub fn codec(&self) -> &'static dyn Codec {
+        self.codec
+    }
+
+    /// Bytes of input that one encoder call gets.
+    #[must_use]
+    pub fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// What the message has cost so far.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// Limits an encoder call to `bytes` of input, below what the codec likes best.
+    pub fn limit_batch(&mut self, bytes: usize) {
+        self.batch = self.batch.min(bytes.max(1));
+        self.buffer.set_limit(self.batch);
+    }
+
+    /// Makes the output `bytes` longer, if the codec has room for it. Only before the first write.
+    pub fn pad(&mut self, bytes: u16) {
+        self.padding = bytes;
+    }
+
+    /// Begins with what was gathered before it was known that there would be a compressor.
+    pub fn begin_with(&mut self, buffer: WriteBuffer) {
+        self.buffer = buffer;
+        self.buffer.set_limit(self.batch);
+    }
+
+    /// Counts writes: body frames, or calls of a writer.
+    pub fn gathered(&mut self, writes: u64) {
+        self.tally.writes += writes;
+    }
+
+    /// Sets memory aside for the whole message, for codecs that cannot park. `false` at the pool's limit.
+    #[must_use]
+    pub fn reserve(&mut self) -> bool {
+        if !self.codec.parks() && self.context.is_none() && self.reserved.is_none() {
+            self.reserved = self.pool.reserve(self.codec, self.setup);
+            return self.reserved.is_some();
+        }
+        true
+    }
+
+    /// Takes some of `input` and returns how much: none if a batch was due first. Makes at most one encoder
+    /// call. A write that is large already goes past the buffer.
+    ///
+    /// # Errors
+    ///
+    /// If the encoder fails.
+    pub fn write(&mut self, input: &[u8]) -> Result<usize, Error> {
+        if self.buffer.is_empty() && input.len() >= self.batch {
+            self.encode(Source::Given(&input[..self.batch]), Operation::Encode)?;
+            return Ok(self.batch);
+        }
+        let taken = self.buffer.push(input);
+        if self.buffer.len() >= self.batch {
+            self.encode(Source::Buffer(self.batch), Operation::Encode)?;
+        }
+        Ok(taken)
+    }
+
+    /// Whether there are bytes that the receiver cannot decode yet and that a flush would put out.
+    #[must_use]
+    pub fn unflushed(&self) -> bool {
+        self.held_back || !self.buffer.is_empty()
+    }
+
+    /// Goes one encoder call towards a flush. `true` once everything so far is in the output.
+    ///
+    /// # Errors
+    ///
+    /// If the encoder fails.
+    pub fn flush(&mut self) -> Result<bool, Error> {
+        if !self.unflushed() {
+            return Ok(true);
+        }
+        let done = self.advance(Operation::Flush)?;
+        self.tally.flushes += u64::from(done);
+        Ok(done)
+    }
+
+    /// Goes one encoder call towards the end. `true` once the whole message is in the output.
+    ///
+    /// # Errors
+    ///
+    /// If the encoder fails, or if the message is not as long as was promised.
+    pub fn finish(&mut self) -> Result<bool, Error> {
+        if self.phase == Phase::Finished {
+            return Ok(true);
+        }
+        let done = self.advance(Operation::Finish)?;
+        if done {
+            self.phase = Phase::Finished;
+        }
+        Ok(done)
+    }
+
+    /// Encodes a whole message in one call and gives the encoder back.
+    ///
+    /// # Errors
+    ///
+    /// If the encoder fails.
+    pub fn whole(mut self, message: &[u8]) -> Result<(Bytes, Tally), Error> {
+        self.encode(Source::Given(message), Operation::Finish)?;
+        let output = self.take_output();
+        Ok((output, self.tally))
+    }
+
+    /// Bytes of output that wait.
+    #[must_use]
+    pub fn output_len(&self) -> usize {
+        self.context.as_ref().map_or(0, |context| context.output.len())
+    }
+
+    /// Whether the output must be taken at once, however little it is: the pool is at its limit, and the
+    /// context may not be kept beyond this call.
+    #[must_use]
+    pub fn must_put_out(&self) -> bool {
+        self.context.as_ref().is_some_and(|context| context.transient && !context.output.is_empty())
+    }
+
+    /// All output that waits, in one allocation of exactly its size.
+    #[must_use]
+    pub fn take_output(&mut self) -> Bytes {
+        let Some(context) = &mut self.context else { return Bytes::new() };
+        let output = Bytes::copy_from_slice(&context.output);
+        context.output.clear();
+        self.tally.bytes_out += output.len() as u64;
+        if self.phase == Phase::Finished {
+            self.release();
+        } else if context.transient && !self.held_back {
+            self.suspend();
+        }
+        output
+    }
+
+    /// Puts the context where other streams can take it, while this one waits. Only does so between a flush
+    /// and the next write, when the output is taken, and for codecs that can park.
+    pub fn park(&mut self) {
+        if self.unflushed() {
+            return;
+        }
+        if self.buffer.capacity() > IDLE_BUFFER {
+            self.buffer.release();
+        }
+        if !self.codec.parks() || self.phase != Phase::Begun || self.output_len() > 0 {
+            return;
+        }
+        if let Some(context) = self.context.take() {
+            let slot = self.slot.get_or_insert_default();
+            slot.put(Place::Waiting(context));
+            self.pool.offer(slot);
+        }
+    }
+
+    /// Gives the context up, keeping what it takes to go on in another.
+    fn suspend(&mut self) {
+        let Some(mut context) = self.context.take() else { return };
+        match context.encoder.suspend() {
+            Some(stream) => {
+                self.slot.get_or_insert_default().put(Place::Suspended(stream));
+                self.pool.give(context);
+            }
+            None => self.context = Some(context),
+        }
+    }
+
+    /// One call towards the end of the buffer; the last one carries out `operation`.
+    fn advance(&mut self, operation: Operation) -> Result<bool, Error> {
+        let last = self.buffer.len() <= self.batch;
+        let operation = if last { operation } else { Operation::Encode };
+        self.encode(Source::Buffer(self.buffer.len().min(self.batch)), operation)?;
+        Ok(last)
+    }
+
+    fn encode(&mut self, source: Source<'_>, operation: Operation) -> Result<(), Error> {
+        let length = source.len();
+        let result = self.ready(length, operation).and_then(|mut context| {
+            // A context beyond the pool's limit lives for one call: what it takes in, it puts out.
+            let operation = if context.transient && self.codec.parks() && operation == Operation::Encode {
+                Operation::Flush
+            } else {
+                operation
+            };
+            let input = match source {
+                Source::Given(input) => input,
+                Source::Buffer(bytes) => &self.buffer.as_slice()[..bytes],
+            };
+            context.encoder.encode(input, operation, &mut context.output)?;
+            self.held_back = operation == Operation::Encode && (self.held_back || !input.is_empty());
+            self.context = Some(context);
+            Ok(())
+        });
+        if result.is_err() {
+            self.phase = Phase::Failed;
+            self.context = None;
+            return result;
+        }
+        if let Source::Buffer(bytes) = source {
+            self.buffer.drain(bytes);
+        }
+        self.tally.bytes_in += length as u64;
+        self.tally.encoder_calls += 1;
+        Ok(())
+    }
+
+    /// The context to encode with: the one at hand, the one put down, or one from the pool.
+    fn ready(&mut self, length: usize, operation: Operation) -> Result<Context, Error> {
+        let mut suspended = None;
+        let mut at_hand = self.context.take();
+        if at_hand.is_none() {
+            match self.slot.as_ref().map(|slot| slot.resume()) {
+                Some(Place::Waiting(context)) => at_hand = Some(context),
+                Some(Place::Suspended(stream)) => suspended = Some(stream),
+                Some(Place::Empty) | None => {}
+            }
+        }
+        match self.phase {
+            Phase::New => self.first(length, operation),
+            Phase::Begun => {
+                let current = at_hand.as_ref().map(|context| context.key.setup.level);
+                let level = self.choose_level(current, length, operation);
+                match (at_hand, suspended) {
+                    (Some(context), _) if context.key.setup.level == level => Ok(context),
+                    (Some(context), _) => self.change_level(context, level),
+                    (None, Some(stream)) => self.go_on(stream, level),
+                    (None, None) => Err(Error::new(Kind::Encode)),
+                }
+            }
+            Phase::Finished | Phase::Failed => Err(Error::new(Kind::Encode)),
+        }
+    }
+
+    fn first(&mut self, length: usize, operation: Operation) -> Result<Context, Error> {
+        let level = match operation {
+            Operation::Flush => self.codec.level_for_batch(self.setup.level, length),
+            Operation::Encode | Operation::Finish => self.setup.level,
+        };
+        let mut context = self.pool.take(self.key(level), self.reserved.take())?;
+        self.phase = Phase::Begun;
+        if let Some(size) = self.pledged {
+            context.encoder.pledge(size);
+        }
+        if self.padding > 0 && self.codec.pads() {
+            context.encoder.pad(self.padding);
+        }
+        Ok(context)
+    }
+
+    /// The level for the next call: that of the user for what is large, a lower one for small flushed batches.
+    fn choose_level(&mut self, current: Option<i32>, length: usize, operation: Operation) -> i32 {
+        let liked = match operation {
+            Operation::Encode => self.setup.level,
+            Operation::Flush => self.codec.level_for_batch(self.setup.level, length),
+            Operation::Finish => return current.unwrap_or(self.setup.level),
+        };
+        let Some(current) = current else { return liked };
+        if liked == current || self.held_back {
+            self.dissent = 0;
+            return current;
+        }
+        self.dissent += 1;
+        // A full batch settles it: there is much to come.
+        if operation == Operation::Encode || self.dissent >= DISSENT {
+            self.dissent = 0;
+            return liked;
+        }
+        current
+    }
+
+    fn change_level(&mut self, mut context: Context, level: i32) -> Result<Context, Error> {
+        let Some(stream) = context.encoder.suspend() else { return Ok(context) };
+        let output = std::mem::take(&mut context.output);
+        self.pool.give(context);
+        let mut context = self.resumed(stream, level)?;
+        context.output = output;
+        Ok(context)
+    }
+
+    fn go_on(&mut self, stream: Suspended, level: i32) -> Result<Context, Error> {
+        self.tally.resumed += 1;
+        self.resumed(stream, level)
+    }
+
+    fn resumed(&mut self, stream: Suspended, level: i32) -> Result<Context, Error> {
+        let mut context = self.pool.take(self.key(level), None)?;
+        if context.encoder.resume(stream) { Ok(context) } else { Err(Error::new(Kind::Encode)) }
+    }
+
+    fn key(&self, level: i32) -> Key {
+        Key { codec: self.codec, setup: Setup { level, ..self.setup } }
+    }
+
+    fn release(&mut self) {
+        let parked = self.slot.take().map(|slot| slot.resume());
+        if let Some(Place::Waiting(context)) = parked {
+            self.pool.give(context);
+        }
+        if let Some(context) = self.context.take() {
+            self.pool.give(context);
+        }
+    }
+}
+
+impl Drop for Compressor {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// Where the input of a call is.
+#[derive(Debug, Clone, Copy)]
+enum Source<'a> {
+    Given(&'a [u8]),
+    /// So many bytes at the buffer's front.
+    Buffer(usize),
+}
+
+impl Source<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Given(input) => input.len(),
+            Self::Buffer(bytes) => *bytes,
+        }
+    }
+}

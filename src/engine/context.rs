@@ -1,0 +1,81 @@
+//! An encoder with what belongs to it: its key, its output buffer, and its share of the pool's memory.
+
+use crate::codec::{Codec, Encoder, Setup};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What two contexts must have in common to be interchangeable: all that changes an encoder's tables.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Key {
+    pub(super) codec: &'static dyn Codec,
+    pub(super) setup: Setup,
+}
+
+impl PartialEq for Key {
+    /// Codecs are compared by name: a static has no identity that a compiler must keep.
+    fn eq(&self, other: &Self) -> bool {
+        self.setup == other.setup && self.codec.name() == other.codec.name()
+    }
+}
+
+/// An encoder on loan or on the shelf.
+#[derive(Debug)]
+pub(super) struct Context {
+    pub(super) key: Key,
+    pub(super) encoder: Box<dyn Encoder>,
+    /// What came out and was not yet taken. It stays with the context, so that idle streams hold none.
+    pub(super) output: Vec<u8>,
+    /// Whether it was built beyond the pool's limit, and must not outlive the call it was built for.
+    pub(super) transient: bool,
+    _charge: Charge,
+}
+
+impl Context {
+    pub(super) fn new(key: Key, encoder: Box<dyn Encoder>, charge: Charge, transient: bool) -> Self {
+        Self { key, encoder, output: Vec::new(), transient, _charge: charge }
+    }
+
+    /// Makes the context as new; `false` if it must be dropped.
+    pub(super) fn reset(&mut self) -> bool {
+        self.output.clear();
+        if self.output.capacity() > MAX_IDLE_OUTPUT {
+            self.output = Vec::new();
+        }
+        self.encoder.reset()
+    }
+}
+
+/// The output capacity that an idle context may keep. A batch and a chunk fit; a whole body's output, which
+/// can be as large as the look-ahead, fits too.
+const MAX_IDLE_OUTPUT: usize = 80 * 1024;
+
+/// Bytes counted against a limit for as long as this lives.
+#[derive(Debug)]
+pub(super) struct Charge {
+    account: Arc<AtomicUsize>,
+    bytes: usize,
+}
+
+impl Charge {
+    /// Counts `bytes` whatever the limit.
+    pub(super) fn force(account: &Arc<AtomicUsize>, bytes: usize) -> Self {
+        account.fetch_add(bytes, Ordering::Relaxed);
+        Self { account: Arc::clone(account), bytes }
+    }
+
+    /// Counts `bytes` if the sum stays within `limit`.
+    pub(super) fn within(account: &Arc<AtomicUsize>, bytes: usize, limit: usize) -> Option<Self> {
+        account
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |sum| {
+                sum.checked_add(bytes).filter(|sum| *sum <= limit)
+            })
+            .ok()?;
+        Some(Self { account: Arc::clone(account), bytes })
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.account.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,204 @@
+//! The pool of encoders.
+
+use super::context::{Charge, Context, Key};
+use super::shelves::Shelves;
+use super::slot::{Reclaim, Slot};
+use crate::codec::{Codec, Setup};
+use crate::error::Error;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+/// Encoders that wait for their next message, kept so that none is built per message.
+///
+/// A cheap handle: clones share one pool. [`EncoderPool::default`] is the pool of the whole process, which is
+/// what layers use unless told otherwise (axum calls `Layer::layer` once per route; a pool per service would
+/// be a pool per route).
+///
+/// The pool counts the memory of all contexts that it ever handed out and that still exist, and keeps it below
+/// a limit (32 MiB by default; a gzip context is 320 KiB, a zstd context for an unknown size 1.3 MB). At the
+/// limit it frees idle contexts, then takes contexts from streams that wait, and past that builds contexts
+/// only for the length of one call. Idle contexts that nobody used during 256 returns are freed as well.
+#[derive(Clone)]
+pub struct EncoderPool {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    limit: usize,
+    /// Bytes of all contexts that exist, in use or not.
+    memory: Arc<AtomicUsize>,
+    shelves: Shelves,
+    /// The slots of waiting streams, as a clock: the front is looked at next.
+    waiting: Mutex<VecDeque<Arc<Slot>>>,
+    reclaimed: AtomicU64,
+    transient: AtomicU64,
+}
+
+/// What a pool has done and holds; see [`EncoderPool::stats`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct PoolStats {
+    /// Contexts found in the pool.
+    pub hits: u64,
+    /// Contexts that were not there, and were built or taken from a waiting stream.
+    pub misses: u64,
+    /// Contexts taken from streams that were waiting.
+    pub reclaimed: u64,
+    /// Contexts built beyond the limit, for one call each.
+    pub transient: u64,
+    /// Contexts idle in the pool.
+    pub idle: usize,
+    /// Bytes of all contexts that exist, in use or idle.
+    pub memory: usize,
+}
+
+impl EncoderPool {
+    /// The default limit on the memory of all contexts, in bytes.
+    pub const DEFAULT_LIMIT: usize = 32 * 1024 * 1024;
+
+    /// A pool of its own with the default limit.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_limit(Self::DEFAULT_LIMIT)
+    }
+
+    /// A pool of its own that keeps all contexts together below `limit` bytes.
+    #[must_use]
+    pub fn with_limit(limit: usize) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                limit,
+                memory: Arc::default(),
+                shelves: Shelves::new(),
+                waiting: Mutex::default(),
+                reclaimed: AtomicU64::new(0),
+                transient: AtomicU64::new(0),
+            }),
+        }
+    }
+
+    /// What the pool has done so far and holds now.
+    #[must_use]
+    pub fn stats(&self) -> PoolStats {
+        let (idle, hits, misses) = self.shared.shelves.count();
+        PoolStats {
+            hits,
+            misses,
+            reclaimed: self.shared.reclaimed.load(Ordering::Relaxed),
+            transient: self.shared.transient.load(Ordering::Relaxed),
+            idle,
+            memory: self.shared.memory.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Sets memory aside for a context that will be needed for as long as a stream lasts; `None` at the limit.
+    pub(super) fn reserve(&self, codec: &'static dyn Codec, setup: Setup) -> Option<Charge> {
+        self.charge(codec.memory(setup))
+    }
+
+    /// A context: from the shelf, or built within the limit, or built for one call.
+    pub(super) fn take(&self, key: Key, reserved: Option<Charge>) -> Result<Context, Error> {
+        if let Some(context) = self.shared.shelves.take(&key) {
+            return Ok(context);
+        }
+        let cost = key.codec.memory(key.setup);
+        let charge = match reserved.or_else(|| Charge::within(&self.shared.memory, cost, self.shared.limit)) {
+            Some(charge) => Some(charge),
+            None => match self.reclaim(&key) {
+                Some(context) => return Ok(context),
+                None => self.charge(cost),
+            },
+        };
+        let transient = charge.is_none();
+        if transient {
+            self.shared.transient.fetch_add(1, Ordering::Relaxed);
+        }
+        let charge = charge.unwrap_or_else(|| Charge::force(&self.shared.memory, cost));
+        Ok(Context::new(key, key.codec.encoder(key.setup)?, charge, transient))
+    }
+
+    /// Takes a context back, whatever state it is in, unless it failed: that one is dropped, not given.
+    pub(super) fn give(&self, mut context: Context) {
+        if !context.transient && context.reset() {
+            self.shared.shelves.put(context);
+        }
+    }
+
+    /// Lets other streams take the context of the stream that waits in `slot`.
+    pub(super) fn offer(&self, slot: &Arc<Slot>) {
+        if slot.queued.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let mut waiting = self.waiting();
+        // Streams that ended left their slots here. Looking at two for each one added keeps their number
+        // below that of the live ones.
+        for _ in 0..waiting.len().min(2) {
+            waiting.rotate_left(1);
+            if waiting.back().is_some_and(|slot| Arc::strong_count(slot) == 1) {
+                waiting.pop_back();
+            }
+        }
+        waiting.push_back(Arc::clone(slot));
+    }
+
+    /// A clean context of this key from a stream that waits. Contexts of other keys are freed on the way, the
+    /// memory being what is short.
+    fn reclaim(&self, key: &Key) -> Option<Context> {
+        let mut context = self.reclaim_any()?;
+        (context.key == *key && context.reset()).then_some(context)
+    }
+
+    fn reclaim_any(&self) -> Option<Context> {
+        let mut waiting = self.waiting();
+        // Twice around: the first look takes the second chance away.
+        for _ in 0..2 * waiting.len() {
+            let slot = waiting.pop_front()?;
+            match slot.reclaim() {
+                Reclaim::Context(context) => {
+                    slot.queued.store(false, Ordering::Relaxed);
+                    self.shared.reclaimed.fetch_add(1, Ordering::Relaxed);
+                    return Some(context);
+                }
+                Reclaim::Later => waiting.push_back(slot),
+                Reclaim::Nothing if Arc::strong_count(&slot) > 1 => waiting.push_back(slot),
+                Reclaim::Nothing => {}
+            }
+        }
+        None
+    }
+
+    /// Counts `bytes`, freeing idle and waiting contexts until they fit.
+    fn charge(&self, bytes: usize) -> Option<Charge> {
+        loop {
+            if let Some(charge) = Charge::within(&self.shared.memory, bytes, self.shared.limit) {
+                return Some(charge);
+            }
+            if bytes > self.shared.limit || !(self.shared.shelves.evict() || self.reclaim_any().is_some()) {
+                return None;
+            }
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<Arc<Slot>>> {
+        self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for EncoderPool {
+    /// The pool of the whole process.
+    fn default() -> Self {
+        static PROCESS: LazyLock<EncoderPool> = LazyLock::new(EncoderPool::new);
+        PROCESS.clone()
+    }
+}
+
+impl fmt::Debug for EncoderPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EncoderPool")
+            .field("limit", &self.shared.limit)
+            .field("stats", &self.stats())
+            .finish()
+    }
+}

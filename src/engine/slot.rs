@@ -1,0 +1,81 @@
+//! Where the context of a waiting stream sits, so that another stream can take it.
+
+use super::context::Context;
+use crate::codec::Suspended;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One waiting stream's place. Its stream and the pool share it.
+#[derive(Debug, Default)]
+pub(super) struct Slot {
+    place: Mutex<Place>,
+    /// Whether the stream came back since the pool last looked: a second chance for streams that are hot.
+    used: AtomicBool,
+    /// Whether the pool's queue has this slot.
+    pub(super) queued: AtomicBool,
+}
+
+/// What is in a slot.
+#[derive(Debug, Default)]
+pub(super) enum Place {
+    /// The stream is at work, or gone.
+    #[default]
+    Empty,
+    /// The stream waits, and its context is still its own.
+    Waiting(Context),
+    /// The stream waits; its context went to another one.
+    Suspended(Suspended),
+}
+
+impl Slot {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Place> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts down what the stream takes up again later; a context may be taken away in between.
+    pub(super) fn put(&self, place: Place) {
+        self.used.store(true, Ordering::Relaxed);
+        *self.lock() = place;
+    }
+
+    /// Takes up what is there.
+    pub(super) fn resume(&self) -> Place {
+        std::mem::take(&mut *self.lock())
+    }
+
+    /// Takes the context away, leaving what its stream needs to go on.
+    pub(super) fn reclaim(&self) -> Reclaim {
+        if self.used.swap(false, Ordering::Relaxed) {
+            return Reclaim::Later;
+        }
+        // A slot whose lock is taken is in use at this very moment.
+        let Ok(mut place) = self.place.try_lock() else { return Reclaim::Later };
+        match std::mem::take(&mut *place) {
+            Place::Waiting(mut context) => match context.encoder.suspend() {
+                Some(suspended) => {
+                    *place = Place::Suspended(suspended);
+                    Reclaim::Context(context)
+                }
+                None => {
+                    *place = Place::Waiting(context);
+                    Reclaim::Later
+                }
+            },
+            other => {
+                *place = other;
+                Reclaim::Nothing
+            }
+        }
+    }
+}
+
+/// What came of taking a context away.
+#[derive(Debug)]
+pub(super) enum Reclaim {
+    /// It still needs a reset.
+    Context(Context),
+    /// The slot is in use: ask again after the others.
+    Later,
+    /// There is none here.
+    Nothing,
+}

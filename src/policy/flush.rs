@@ -1,0 +1,31 @@
+use std::time::Duration;
+
+/// When a stream's bytes are flushed, so that the receiver can decode all that the producer has released.
+///
+/// A flush costs a few bytes each time and interrupts the search for matches. How the body was cut into frames
+/// is never a reason for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum FlushPolicy {
+    /// As the producer pauses: every event leaves as it comes. For server-sent events and anything that a
+    /// person or a program waits for.
+    #[default]
+    Pause,
+    /// As the producer pauses, but at most once in this time. For streams of many tiny events, such as the
+    /// tokens of a language model: fewer, larger batches compress better. A byte waits at most this long. The
+    /// timer is tokio's: without the `tokio` feature, or outside its runtime, this is [`Pause`](Self::Pause).
+    Interval(Duration),
+    /// Only at the end, or as the output buffer fills. For batch bodies that nobody reads before they are
+    /// complete; a slow producer's bytes stay undecodable until then.
+    End,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_leave_as_they_come_by_default() {
+        assert_eq!(FlushPolicy::default(), FlushPolicy::Pause);
+    }
+}

@@ -1,0 +1,11 @@
+//! The server's side of responses: compressing what a service answers.
+
+mod future;
+mod layer;
+mod respond;
+mod service;
+mod settings;
+
+pub use future::ResponseFuture;
+pub use layer::CompressionLayer;
+pub use service::Compression;

@@ -1,0 +1,198 @@
+//! One battery over every codec in the registry.
+
+use crate::support::corpus::{json, noise};
+use crate::support::decode::{decode, decode_prefix};
+use tower_compress::codec::{CODECS, Codec, CompressionLevel, Encoder, Operation, Setup, by_name};
+
+fn setup(codec: &dyn Codec, level: CompressionLevel, size: Option<u64>) -> Setup {
+    Setup { level: codec.level(level), size_class: codec.size_class(size) }
+}
+
+fn encoder(codec: &dyn Codec) -> Box<dyn Encoder> {
+    codec.encoder(setup(codec, CompressionLevel::Default, None)).unwrap()
+}
+
+fn encode(encoder: &mut dyn Encoder, pieces: &[&[u8]]) -> Vec<u8> {
+    let mut output = Vec::new();
+    for piece in pieces {
+        encoder.encode(piece, Operation::Encode, &mut output).unwrap();
+    }
+    encoder.encode(&[], Operation::Finish, &mut output).unwrap();
+    output
+}
+
+#[test]
+fn every_codec_is_compiled_in_here() {
+    for name in ["zstd", "br", "gzip", "deflate", "x-snappy-framed", "snappy"] {
+        assert_eq!(by_name(name).unwrap().name(), name);
+        assert_eq!(by_name(&name.to_ascii_uppercase()).unwrap().name(), name);
+    }
+    assert_eq!(by_name("x-gzip").unwrap().name(), "gzip");
+    assert!(by_name("identity").is_none());
+    assert_eq!(CODECS.len(), 6);
+}
+
+#[test]
+fn bodies_of_every_kind_come_back() {
+    for codec in CODECS {
+        for input in [vec![], vec![b'x'], json(1), json(1000), json(300_000), noise(100_000)] {
+            for cut in [1_000_000, 8192, 4097] {
+                let pieces: Vec<&[u8]> = input.chunks(cut).collect();
+                let coded = encode(&mut *encoder(*codec), &pieces);
+                assert_eq!(decode(codec.name(), &coded).unwrap(), input, "{} {}", codec.name(), input.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn sixteen_mebibytes_come_back() {
+    let input = json(16 << 20);
+    for codec in CODECS {
+        let pieces: Vec<&[u8]> = input.chunks(codec.batch(3)).collect();
+        let coded = encode(&mut *encoder(*codec), &pieces);
+        assert!(coded.len() < input.len() / 2, "{} {}", codec.name(), coded.len());
+        assert!(decode(codec.name(), &coded).unwrap() == input, "{}", codec.name());
+    }
+}
+
+#[test]
+fn one_call_is_enough_and_appends() {
+    let input = json(30_000);
+    for codec in CODECS {
+        let mut output = b"before".to_vec();
+        encoder(*codec).encode(&input, Operation::Finish, &mut output).unwrap();
+        assert_eq!(decode(codec.name(), &output[6..]).unwrap(), input, "{}", codec.name());
+    }
+}
+
+#[test]
+fn after_a_flush_everything_so_far_is_decodable() {
+    let input = json(50_000);
+    for codec in CODECS.iter().filter(|codec| codec.streams()) {
+        let mut encoder = encoder(*codec);
+        let mut output = Vec::new();
+        let mut given = 0;
+        for piece in [0, 1, 86, 5000, 40_000] {
+            encoder.encode(&input[given..given + piece], Operation::Flush, &mut output).unwrap();
+            given += piece;
+            assert_eq!(decode_prefix(codec.name(), &output), &input[..given], "{}", codec.name());
+        }
+        encoder.encode(&input[given..], Operation::Encode, &mut output).unwrap();
+        encoder.encode(&[], Operation::Flush, &mut output).unwrap();
+        assert_eq!(decode_prefix(codec.name(), &output), input, "{}", codec.name());
+        encoder.encode(&[], Operation::Finish, &mut output).unwrap();
+        assert_eq!(decode(codec.name(), &output).unwrap(), input, "{}", codec.name());
+    }
+}
+
+#[test]
+fn a_flush_with_nothing_new_puts_nothing_out() {
+    for codec in CODECS.iter().filter(|codec| codec.streams()) {
+        let mut encoder = encoder(*codec);
+        let mut output = Vec::new();
+        encoder.encode(&[], Operation::Flush, &mut output).unwrap();
+        assert_eq!(output, [], "{}", codec.name());
+        encoder.encode(b"something", Operation::Flush, &mut output).unwrap();
+        let length = output.len();
+        encoder.encode(&[], Operation::Flush, &mut output).unwrap();
+        encoder.encode(&[], Operation::Encode, &mut output).unwrap();
+        assert_eq!(output.len(), length, "{}", codec.name());
+    }
+}
+
+#[test]
+fn a_reset_encoder_is_as_new_byte_for_byte() {
+    let (first, second) = (json(70_000), json(20_000));
+    for codec in CODECS {
+        let fresh = encode(&mut *encoder(*codec), &[&second]);
+        let mut used = encoder(*codec);
+        encode(&mut *used, &[&first]);
+        assert!(used.reset(), "{}", codec.name());
+        assert_eq!(encode(&mut *used, &[&second]), fresh, "{} after an end", codec.name());
+
+        let mut abandoned = encoder(*codec);
+        abandoned.encode(&first, Operation::Encode, &mut Vec::new()).unwrap();
+        assert!(abandoned.reset(), "{}", codec.name());
+        assert_eq!(encode(&mut *abandoned, &[&second]), fresh, "{} after a drop", codec.name());
+    }
+}
+
+#[test]
+fn a_broken_promise_is_an_error_and_a_reset_mends_it() {
+    let codec = by_name("zstd").unwrap();
+    let mut encoder = codec.encoder(setup(codec, CompressionLevel::Default, Some(100))).unwrap();
+    encoder.pledge(100);
+    let mut output = Vec::new();
+    let lie = encoder
+        .encode(&[b'a'; 120], Operation::Encode, &mut output)
+        .and_then(|()| encoder.encode(&[], Operation::Finish, &mut output));
+    assert!(lie.unwrap_err().is_encode());
+    assert!(encoder.reset());
+    let coded = encode(&mut *encoder, &[b"mended"]);
+    assert_eq!(decode("zstd", &coded).unwrap(), b"mended");
+}
+
+#[test]
+fn a_level_out_of_range_is_clamped() {
+    for codec in CODECS {
+        for level in [i32::MIN, -1, 0, 1, 99, i32::MAX] {
+            let setup = setup(*codec, CompressionLevel::Precise(level), Some(3));
+            let mut output = Vec::new();
+            codec.encoder(setup).unwrap().encode(b"abc", Operation::Finish, &mut output).unwrap();
+            assert_eq!(decode(codec.name(), &output).unwrap(), b"abc", "{} {level}", codec.name());
+        }
+    }
+}
+
+#[test]
+fn a_suspended_stream_goes_on_in_another_encoder_at_any_level() {
+    let input = json(100_000);
+    for codec in CODECS.iter().filter(|codec| codec.parks()) {
+        for (from, to) in [(6, 6), (6, 1), (1, 6), (9, 3), (0, 6), (6, 0)] {
+            let at = |level| codec.encoder(setup(*codec, CompressionLevel::Precise(level), None)).unwrap();
+            let mut output = Vec::new();
+            let mut encoder = at(from);
+            for (turn, piece) in input.chunks(9973).enumerate() {
+                encoder.encode(piece, Operation::Flush, &mut output).unwrap();
+                let suspended = encoder.suspend().unwrap();
+                encoder = at(if turn % 2 == 0 { to } else { from });
+                assert!(encoder.resume(suspended));
+            }
+            encoder.encode(&[], Operation::Finish, &mut output).unwrap();
+            assert_eq!(decode(codec.name(), &output).unwrap(), input, "{} {from} {to}", codec.name());
+        }
+    }
+}
+
+#[test]
+fn unflushed_input_is_never_suspended() {
+    for codec in CODECS {
+        let mut encoder = encoder(*codec);
+        assert!(encoder.suspend().is_none());
+        encoder.encode(b"held back", Operation::Encode, &mut Vec::new()).unwrap();
+        assert!(encoder.suspend().is_none(), "{}", codec.name());
+    }
+}
+
+#[test]
+fn declared_memory_is_what_a_zstd_context_holds() {
+    // The pool's limit is only as good as these numbers; zstd's own are the measure.
+    let codec = by_name("zstd").unwrap();
+    for level in [-3, 1, 2, 3, 4, 6, 9, 12, 15, 19] {
+        for size in [Some(10_000), Some(100_000), Some(200_000), Some(3_000_000), None] {
+            let setup = setup(codec, CompressionLevel::Precise(level), size);
+            let mut context = zstd::zstd_safe::CCtx::create();
+            context.set_parameter(zstd::zstd_safe::CParameter::CompressionLevel(setup.level)).unwrap();
+            if size.is_none() {
+                context.set_parameter(zstd::zstd_safe::CParameter::WindowLog(17)).unwrap();
+            }
+            context.set_pledged_src_size(size).unwrap();
+            let mut output = Vec::with_capacity(10_000);
+            let mut sink = zstd::zstd_safe::OutBuffer::around(&mut output);
+            let mut source = zstd::zstd_safe::InBuffer::around(b"abc");
+            context.compress_stream(&mut sink, &mut source).unwrap();
+            println!("{level} {size:?} {} {}", context.sizeof() / 1024, codec.memory(setup) / 1024);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The main job: a response body in small pieces leaves compressed.

@@ -1,0 +1,43 @@
+//! Seeded data: the same bytes at every run.
+
+/// A small generator (splitmix64), so that no test depends on a crate's stream of numbers.
+#[derive(Debug, Clone)]
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % bound as u64).unwrap()
+    }
+}
+
+/// Orders as JSON, cut off at `length` bytes.
+pub(crate) fn json(length: usize) -> Vec<u8> {
+    let mut random = Random(7);
+    let mut text = String::from("[");
+    while text.len() < length {
+        let (id, quantity, price) = (random.below(1_000_000), random.below(20) + 1, random.below(100_000));
+        let product = ["keyboard", "monitor", "cable", "desk lamp", "chair"][random.below(5)];
+        let status = ["open", "paid", "shipped", "returned"][random.below(4)];
+        text += &format!(
+            "{{\"id\":{id},\"product\":\"{product}\",\"quantity\":{quantity},\"price\":{}.{:02},\"status\":\"{status}\"}},",
+            price / 100,
+            price % 100
+        );
+    }
+    text.truncate(length);
+    text.into_bytes()
+}
+
+/// Bytes that no codec makes smaller.
+pub(crate) fn noise(length: usize) -> Vec<u8> {
+    let mut random = Random(11);
+    std::iter::repeat_with(|| random.next().to_le_bytes()).flatten().take(length).collect()
+}

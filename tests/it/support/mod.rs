@@ -1,0 +1,7 @@
+//! What several tests need: a body that follows a script, seeded text, and decoders that are not ours.
+
+pub(crate) mod corpus;
+pub(crate) mod decode;
+pub(crate) mod script;
+
+pub(crate) use script::{Script, Step};
