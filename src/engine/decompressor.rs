@@ -176,7 +176,7 @@ impl<S: DecoderSource> Decompressor<S> {
             let mut moved = false;
             for index in (0..self.stages.len()).rev() {
                 let last = index + 1 == self.stages.len();
-                let rest = &input[taken..input.len().min(taken + SLICE)];
+                let rest = &input[taken..input.len().min(taken + WORK)];
                 let Some(step) = self.step(index, rest, end - output.len(), output)? else { continue };
                 if index == 0 {
                     taken += step.taken;
@@ -325,12 +325,10 @@ impl<S> fmt::Debug for Decompressor<S> {
 /// What waits between two stages: large enough for few calls, little beside the contexts. Not measured.
 const BUFFER: usize = 16 * 1024;
 
-/// The most input that one step sees: thousands of empty members fit in a frame and decode to nothing, so
-/// that no room would ever end the step.
-const SLICE: usize = 16 * 1024;
-
-/// The bytes moved by the stages in one call, but for what is put out, which `room` bounds.
-const WORK: usize = 64 * 1024;
+/// The bytes moved by the stages in one call, but for what is put out, which `room` bounds; and the most
+/// input that one step sees. Hundreds of empty members fit in 16 KiB and decode to nothing, so that no room
+/// would ever end the call: at 0.5 us for each gzip member or zstd frame (measured) it takes 0.4 to 0.9 ms.
+const WORK: usize = 16 * 1024;
 
 #[cfg(test)]
 mod tests;

@@ -60,7 +60,8 @@ fn decode<S: DecoderSource>(
                 Ok(progress) => progress,
                 Err(error) => return (outcome, Err(error)),
             };
-            assert!(progress.taken <= WORK + SLICE, "{} bytes in one call", progress.taken);
+            let passes = decompressor.stages.is_empty();
+            assert!(passes || progress.taken <= 2 * WORK, "{} bytes in one call", progress.taken);
             chunk = &chunk[progress.taken..];
             if !progress.more {
                 assert!(chunk.is_empty());
@@ -255,7 +256,7 @@ fn what_decodes_to_nothing_is_bounded_too() {
         let mut alone = decompressor(&[name], Limits::default(), Fresh);
         let (outcome, end) = decode(&mut alone, coded, (1 << 24, 1 << 14));
         end.unwrap();
-        assert!(outcome.calls >= coded.len() / (WORK + SLICE));
+        assert!(outcome.calls >= coded.len() / (2 * WORK));
     }
     let coded = stack(&["zstd"], &frames);
     let mut stacked = decompressor(&["zstd", "zstd"], Limits::default(), Fresh);

@@ -15,6 +15,9 @@ use std::fmt;
 /// The preamble is a varint of 32 bits.
 const MAX_PREAMBLE: usize = 5;
 
+/// A tag and a literal's length or a copy's offset of four bytes.
+const MAX_TAG: usize = 5;
+
 /// A raw snappy message being decoded.
 pub(crate) struct RawDecoder {
     state: State,
@@ -83,6 +86,13 @@ impl RawDecoder {
         if self.decoded.len() == self.declared {
             return Err(Error::malformed("snappy: data behind the end"));
         }
+        // All but the tag that the input is cut in, where it lies.
+        if self.piece.bytes().is_empty() && input.len() >= MAX_TAG {
+            let (tag, rest) = input.split_at(tag_length(input[0]));
+            *input = rest;
+            self.element(element(tag))?;
+            return Ok(true);
+        }
         if !self.piece.fill(input, 1) {
             return Ok(false);
         }
@@ -92,6 +102,11 @@ impl RawDecoder {
         }
         let element = element(self.piece.bytes());
         self.piece.clear();
+        self.element(element)?;
+        Ok(true)
+    }
+
+    fn element(&mut self, element: Element) -> Result<(), Error> {
         let (Element::Literal(length) | Element::Copy { length, .. }) = element;
         if length > self.declared - self.decoded.len() {
             return Err(Error::malformed("snappy: more data than declared"));
@@ -100,7 +115,7 @@ impl RawDecoder {
             Element::Literal(length) => self.state = State::Literal(length),
             Element::Copy { offset, length } => self.copy(offset, length)?,
         }
-        Ok(true)
+        Ok(())
     }
 
     fn literal(&mut self, left: usize, input: &mut &[u8]) {
@@ -119,6 +134,10 @@ impl RawDecoder {
         }
         self.reserve(length);
         let from = self.decoded.len() - offset;
+        if length <= offset {
+            self.decoded.extend_from_within(from..from + length);
+            return Ok(());
+        }
         let end = self.decoded.len() + length;
         while self.decoded.len() < end {
             // What has been repeated has the same period, so that each round can repeat twice as much.
