@@ -147,12 +147,13 @@ impl RawDecoder {
         Ok(())
     }
 
-    /// Makes room for `more` bytes: doubling, but never beyond what was declared.
+    /// Makes room for `more` bytes: doubling, until a quarter of what was declared has really come; then for
+    /// all of it, so that the last move holds little more than the whole.
     fn reserve(&mut self, more: usize) {
         let (len, capacity) = (self.decoded.len(), self.decoded.capacity());
         if capacity - len < more {
-            let wanted = (capacity * 2).clamp(len + more, self.declared.max(len + more));
-            self.decoded.reserve_exact(wanted - len);
+            let wanted = if capacity >= self.declared / 4 { self.declared } else { capacity * 2 };
+            self.decoded.reserve_exact(wanted.max(len + more) - len);
         }
     }
 
