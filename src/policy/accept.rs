@@ -128,8 +128,8 @@ struct Listed {
 
 impl Listed {
     fn add(&mut self, element: &[u8], offers: &[Offer]) {
-        // Most elements are a bare token, found without a look for parameters.
-        if let Some(index) = offers.iter().position(|offer| offer.is_called(element)) {
+        // Nearly all elements are a bare token in lower case: found without looking for more.
+        if let Some(index) = offers.iter().position(|offer| offer.name.as_bytes() == element) {
             self.offers[index] = self.offers[index].min(FULL);
             return;
         }
