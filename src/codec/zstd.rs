@@ -52,12 +52,13 @@ impl Codec for Zstd {
     }
 
     fn memory(&self, setup: Setup) -> usize {
-        // Measured with `ZSTD_sizeof_CCtx` after use, in KiB, by class; see the test.
-        let by_class: [usize; 5] = match setup.level {
-            ..=2 => [150, 500, 900, 1500, 900],
-            3..=4 => [350, 1300, 2000, 3700, 1300],
-            5..=12 => [700, 2500, 4500, 30_000, 3000],
-            _ => [1500, 6000, 10_000, 90_000, 6000],
+        // Measured with `ZSTD_sizeof_CCtx`, in KiB, the most of each band; a test compares.
+        let by_class: [usize; CLASS_BOUNDS.len() + 1] = match setup.level {
+            ..=-1 | 1 => [220, 720, 1020, 1340, 960],
+            0 | 2..=3 => [290, 1070, 1470, 3580, 1660],
+            4..=8 => [290, 1710, 3520, 9000, 1920],
+            9..=12 => [510, 2220, 5060, 44_700, 2000],
+            _ => [570, 2970, 5830, 85_000, 4000],
         };
         by_class[usize::from(setup.size_class.min(UNKNOWN))] * 1024
     }
@@ -88,6 +89,11 @@ impl Frame {
         set(CParameter::CompressionLevel(setup.level))?;
         if setup.size_class == UNKNOWN {
             set(CParameter::WindowLog(STREAM_WINDOW_LOG))?;
+            if setup.level > 3 {
+                // Without a size zstd would make tables for megabytes, which this window cannot fill.
+                set(CParameter::HashLog(STREAM_WINDOW_LOG))?;
+                set(CParameter::ChainLog(STREAM_WINDOW_LOG))?;
+            }
         } else if setup.level > LEVELS.best {
             set(CParameter::WindowLog(MAX_WINDOW_LOG))?;
         }

@@ -21,7 +21,7 @@ use http::header::{ACCEPT_ENCODING, HeaderMap};
 pub(crate) struct Offer {
     /// The token that `Content-Encoding` will carry, in lower case.
     pub(crate) name: &'static str,
-    /// Other tokens that clients use for it.
+    /// Other tokens that clients use for it, in lower case.
     pub(crate) aliases: &'static [&'static str],
     /// Whether `*` may select it. Codings without a registered token need to be asked for by name.
     pub(crate) wildcard: bool,
@@ -30,8 +30,15 @@ pub(crate) struct Offer {
 impl Offer {
     /// Whether the client's token means this coding (RFC 9110 section 8.4.1: in any case).
     pub(crate) fn is_called(&self, token: &[u8]) -> bool {
-        self.name.as_bytes().eq_ignore_ascii_case(token)
-            || self.aliases.iter().any(|alias| alias.as_bytes().eq_ignore_ascii_case(token))
+        is_token(token, self.name) || self.aliases.iter().any(|alias| is_token(token, alias))
+    }
+}
+
+/// Whether `token` is `name`, which is in lower case, as clients' tokens nearly always are.
+fn is_token(token: &[u8], name: &str) -> bool {
+    token.len() == name.len() && {
+        let mut pairs = token.iter().zip(name.as_bytes());
+        pairs.all(|(byte, lower)| byte == lower || byte.to_ascii_lowercase() == *lower)
     }
 }
 
@@ -58,6 +65,8 @@ pub(crate) fn negotiate(headers: &HeaderMap, offers: &[Offer]) -> Negotiated {
 pub(crate) struct Negotiated {
     /// The weight of each offer, in thousandths. Zero: not acceptable.
     weights: [u16; MAX_OFFERS],
+    /// How many offers there are.
+    offers: u8,
     /// The weight of identity where it is listed, else zero.
     identity: u16,
     identity_refused: bool,
@@ -68,7 +77,7 @@ pub(crate) struct Negotiated {
 impl Negotiated {
     /// What a request without the field gets.
     pub(crate) const IDENTITY: Self =
-        Self { weights: [0; MAX_OFFERS], identity: 0, identity_refused: false, first: None };
+        Self { weights: [0; MAX_OFFERS], offers: 0, identity: 0, identity_refused: false, first: None };
 
     /// The index of the best offer; `None` if it is identity.
     pub(crate) fn best(&self) -> Option<usize> {
@@ -81,7 +90,7 @@ impl Negotiated {
         let mut chosen = None;
         // An equal identity loses, a better one wins: section 12.5.3 prefers the highest weight.
         let mut best = self.identity.max(1);
-        for (index, &weight) in self.weights.iter().enumerate() {
+        for (index, &weight) in self.weights.iter().enumerate().take(usize::from(self.offers)) {
             let better = weight > best || (weight == best && chosen.is_none());
             if better && usable(index) {
                 best = weight;
@@ -119,17 +128,21 @@ struct Listed {
 
 impl Listed {
     fn add(&mut self, element: &[u8], offers: &[Offer]) {
+        // Nearly all elements are a bare token in lower case: found without looking for more.
+        if let Some(index) = offers.iter().position(|offer| offer.name.as_bytes() == element) {
+            self.offers[index] = self.offers[index].min(FULL);
+            return;
+        }
         let (name, parameters) = list::cut(element, b';');
-        let weight = match parameters.map_or(Some(FULL), weight) {
-            Some(weight) => weight,
-            None => return,
+        let Some(weight) = parameters.map_or(Some(FULL), weight) else {
+            return;
         };
-        let slot = if let Some(index) = offers.iter().position(|offer| offer.is_called(name)) {
-            &mut self.offers[index]
-        } else if name == b"*" {
+        let slot = if name == b"*" {
             &mut self.star
-        } else if name.eq_ignore_ascii_case(b"identity") {
+        } else if is_token(name, "identity") {
             &mut self.identity
+        } else if let Some(index) = offers.iter().position(|offer| offer.is_called(name)) {
+            &mut self.offers[index]
         } else {
             return;
         };
@@ -156,6 +169,7 @@ impl Listed {
         }
         Negotiated {
             weights,
+            offers: offers.len() as u8,
             identity: if self.identity == UNLISTED { 0 } else { self.identity },
             identity_refused: self.identity == 0 || (self.identity == UNLISTED && self.star == 0),
             first: if named { None } else { first },
@@ -332,7 +346,7 @@ mod tests {
     #[test]
     fn several_lines_are_one_list() {
         assert_eq!(read(&[b"br", b"gzip;q=0.5", b"zstd;q=0.1"]).best(), Some(1));
-        assert_eq!(read(&[]), Negotiated::IDENTITY);
+        assert_eq!(read(&[]), Negotiated { offers: 3, ..Negotiated::IDENTITY });
     }
 
     #[test]

@@ -95,7 +95,9 @@ mod tests {
     use super::*;
     use http::HeaderName;
 
-    fn headers(fields: &[(&'static str, &str)]) -> HeaderMap {
+    type Fields = &'static [(&'static str, &'static str)];
+
+    fn headers(fields: Fields) -> HeaderMap {
         fields.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect()
     }
 
@@ -133,7 +135,7 @@ mod tests {
 
     #[test]
     fn then_the_fields() {
-        let cases: &[(&[(&'static str, &str)], Result<(), Reason>)] = &[
+        let cases: &[(Fields, Result<(), Reason>)] = &[
             (&[("content-range", "bytes 0-1/5")], Err(Reason::Range)),
             (&[("content-encoding", "br")], Err(Reason::AlreadyCoded)),
             (&[("content-encoding", "GZIP")], Err(Reason::AlreadyCoded)),

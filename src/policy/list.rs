@@ -4,18 +4,18 @@
 ///
 /// A comma inside a quoted string separates nothing; in it a backslash quotes the next byte
 /// (RFC 9110 section 5.6.4).
-pub(crate) fn elements(value: &[u8]) -> Elements<'_> {
-    Elements { rest: value, separator: b',', escapes: true }
+pub(crate) fn elements(value: &[u8]) -> Elements<'_, b',', true> {
+    Elements { rest: value }
 }
 
 /// The elements of a list of entity tags, in which a backslash is a byte as any other (section 8.8.3).
-pub(crate) fn tags(value: &[u8]) -> Elements<'_> {
-    Elements { rest: value, separator: b',', escapes: false }
+pub(crate) fn tags(value: &[u8]) -> Elements<'_, b',', false> {
+    Elements { rest: value }
 }
 
 /// The parameters of one element: what its semicolons separate.
-pub(crate) fn parameters(value: &[u8]) -> Elements<'_> {
-    Elements { rest: value, separator: b';', escapes: true }
+pub(crate) fn parameters(value: &[u8]) -> Elements<'_, b';', true> {
+    Elements { rest: value }
 }
 
 /// What comes before the first `at`, without the white space around it, and what comes after, if `at` occurs.
@@ -31,33 +31,46 @@ fn trim(mut value: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] = value {
         value = rest;
     }
+    trim_end(value)
+}
+
+fn trim_end(mut value: &[u8]) -> &[u8] {
     while let [rest @ .., b' ' | b'\t'] = value {
         value = rest;
     }
     value
 }
 
-/// The iterator over a list's elements.
+/// The iterator over a list's elements. `ESCAPES`: whether a backslash means something in quotes.
 #[derive(Debug, Clone)]
-pub(crate) struct Elements<'a> {
+pub(crate) struct Elements<'a, const SEPARATOR: u8, const ESCAPES: bool> {
     rest: &'a [u8],
-    separator: u8,
-    escapes: bool,
 }
 
-impl Elements<'_> {
+impl<const SEPARATOR: u8, const ESCAPES: bool> Elements<'_, SEPARATOR, ESCAPES> {
     /// Where the element at the front ends.
     fn end(&self) -> usize {
+        // Hardly any element has a quote, and without one this is all there is to do.
+        match self.rest.iter().position(|&byte| byte == SEPARATOR || byte == b'"') {
+            Some(at) if self.rest[at] == b'"' => self.end_after_quote(at),
+            Some(at) => at,
+            None => self.rest.len(),
+        }
+    }
+
+    /// Where the element at the front ends, whose first quote is at `at`.
+    #[cold]
+    fn end_after_quote(&self, at: usize) -> usize {
         let mut quoted = false;
-        let mut bytes = self.rest.iter().enumerate();
+        let mut bytes = self.rest.iter().enumerate().skip(at);
         while let Some((at, &byte)) = bytes.next() {
             if byte == b'"' {
                 quoted = !quoted;
             } else if quoted {
-                if byte == b'\\' && self.escapes {
+                if byte == b'\\' && ESCAPES {
                     bytes.next();
                 }
-            } else if byte == self.separator {
+            } else if byte == SEPARATOR {
                 return at;
             }
         }
@@ -65,19 +78,20 @@ impl Elements<'_> {
     }
 }
 
-impl<'a> Iterator for Elements<'a> {
+impl<'a, const SEPARATOR: u8, const ESCAPES: bool> Iterator for Elements<'a, SEPARATOR, ESCAPES> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
-        while !self.rest.is_empty() {
-            let (element, rest) = self.rest.split_at(self.end());
-            self.rest = rest.get(1..).unwrap_or_default();
-            let element = trim(element);
-            if !element.is_empty() {
-                return Some(element);
-            }
-        }
-        None
+        let between = |byte: &u8| matches!(byte, b' ' | b'\t') || *byte == SEPARATOR;
+        let Some(start) = self.rest.iter().position(|byte| !between(byte)) else {
+            self.rest = &[];
+            return None;
+        };
+        self.rest = &self.rest[start..];
+        let (element, rest) = self.rest.split_at(self.end());
+        // The separator is left for the next call, which takes it for an empty element.
+        self.rest = rest;
+        Some(trim_end(element))
     }
 }
 

@@ -8,8 +8,8 @@ use crate::engine::Compressor;
 use crate::error::BoxError;
 use crate::policy::predicate::Predicate;
 use crate::policy::{
-    Compress, FlushPolicy, MappedTags, Negotiated, Reason, RequestFacts, add_vary, decide, negotiate,
-    rewrite_coded, rewrite_coded_trailers,
+    Compress, EtagPolicy, FlushPolicy, MappedTags, Negotiated, Reason, RequestFacts, add_vary, decide,
+    negotiate, rewrite_coded, rewrite_coded_trailers,
 };
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
@@ -78,7 +78,9 @@ impl<P: Predicate> Plan<P> {
             Ok(index) => self.look(response, index, &wishes, cx),
             Err(reason) => {
                 self.recorder().passed(reason);
-                self.rewrite_passed(response.headers_mut(), reason);
+                let varies = reason.varies()
+                    && (reason != Reason::NotModified || self.predicate.could_compress(&response));
+                self.rewrite_passed(response.headers_mut(), reason, varies);
                 let silent = self.facts.is_head && reason == Reason::Empty;
                 response.map(if silent { CompressionBody::silent } else { CompressionBody::pass })
             }
@@ -118,21 +120,30 @@ impl<P: Predicate> Plan<P> {
     }
 
     /// Edits the head of a response that passes: nothing but `Vary`, and what was meant for this layer alone.
-    fn rewrite_passed(&self, headers: &mut HeaderMap, reason: Reason) {
+    fn rewrite_passed(&self, headers: &mut HeaderMap, reason: Reason, varies: bool) {
         match reason {
             Reason::OptedOut => {
                 headers.remove(CONTENT_ENCODING);
             }
-            Reason::NotModified => self.mapped.restore(headers),
+            Reason::NotModified => self.rewrite_not_modified(headers),
             // What GET would send is not known without its body, so no length is said (RFC 9110 section 9.3.2).
             Reason::Empty if self.facts.is_head => {
                 headers.remove(CONTENT_LENGTH);
             }
             _ => {}
         }
-        if reason.varies() {
+        if varies {
             add_vary(headers);
         }
+    }
+
+    /// A 304 names the representation that the client holds (RFC 9110 section 15.4.5): the coded one if it
+    /// listed that, or, with weak tags, either.
+    fn rewrite_not_modified(&self, headers: &mut HeaderMap) {
+        if self.settings.config.etag == EtagPolicy::Weaken && self.negotiated.best().is_some() {
+            EtagPolicy::Weaken.rewrite(headers, "");
+        }
+        self.mapped.restore(headers);
     }
 
     fn look<B>(
@@ -258,7 +269,7 @@ impl<P: Predicate> Plan<P> {
         reason: Reason,
     ) -> CompressionBody<B> {
         self.recorder().passed(reason);
-        self.rewrite_passed(headers, reason);
+        self.rewrite_passed(headers, reason, reason.varies());
         let (first, second, end) = ahead.into_parts();
         if matches!(end, Some(End::Clean)) && !headers.contains_key(TRANSFER_ENCODING) {
             headers.insert(CONTENT_LENGTH, HeaderValue::from(first.len()));

@@ -179,20 +179,28 @@ fn unflushed_input_is_never_suspended() {
 fn declared_memory_is_what_a_zstd_context_holds() {
     // The pool's limit is only as good as these numbers; zstd's own are the measure.
     let codec = by_name("zstd").unwrap();
-    for level in [-3, 1, 2, 3, 4, 6, 9, 12, 15, 19] {
+    for level in -7..=22 {
         for size in [Some(10_000), Some(100_000), Some(200_000), Some(3_000_000), None] {
             let setup = setup(codec, CompressionLevel::Precise(level), size);
             let mut context = zstd::zstd_safe::CCtx::create();
             context.set_parameter(zstd::zstd_safe::CParameter::CompressionLevel(setup.level)).unwrap();
             if size.is_none() {
                 context.set_parameter(zstd::zstd_safe::CParameter::WindowLog(17)).unwrap();
+                if level > 3 {
+                    context.set_parameter(zstd::zstd_safe::CParameter::HashLog(17)).unwrap();
+                    context.set_parameter(zstd::zstd_safe::CParameter::ChainLog(17)).unwrap();
+                }
+            } else if level > 19 {
+                context.set_parameter(zstd::zstd_safe::CParameter::WindowLog(23)).unwrap();
             }
             context.set_pledged_src_size(size).unwrap();
             let mut output = Vec::with_capacity(10_000);
             let mut sink = zstd::zstd_safe::OutBuffer::around(&mut output);
             let mut source = zstd::zstd_safe::InBuffer::around(b"abc");
             context.compress_stream(&mut sink, &mut source).unwrap();
-            println!("{level} {size:?} {} {}", context.sizeof() / 1024, codec.memory(setup) / 1024);
+            let (held, declared) = (context.sizeof(), codec.memory(setup));
+            assert!(held <= declared + declared / 20, "{level} {size:?}: {held} held, {declared} declared");
+            assert!(declared <= 4 * held, "{level} {size:?}: {held} held, {declared} declared");
         }
     }
 }

@@ -1,7 +1,9 @@
 //! What several tests need: a body that follows a script, seeded text, and decoders that are not ours.
 
 pub(crate) mod corpus;
+pub(crate) mod counting;
 pub(crate) mod decode;
 pub(crate) mod script;
+pub(crate) mod serve;
 
 pub(crate) use script::{Script, Step};

@@ -1,0 +1,117 @@
+//! A codec from outside the crate that watches one inside: how many calls, with how much, doing what.
+
+use std::sync::{Arc, Mutex};
+use tower_compress::Error;
+use tower_compress::codec::{
+    Codec, CompressionLevel, Decoder, Encoder, Operation, Setup, Suspended, by_name,
+};
+
+/// One call of an encoder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) bytes: usize,
+    pub(crate) operation: Operation,
+}
+
+/// A codec with the name and the format of one in the registry.
+#[derive(Debug)]
+pub(crate) struct Counting {
+    inner: &'static dyn Codec,
+    calls: Arc<Mutex<Vec<Call>>>,
+    built: Arc<Mutex<usize>>,
+}
+
+impl Counting {
+    /// Leaked, since layers want codecs that last: a few bytes a test.
+    pub(crate) fn new(name: &str) -> &'static Self {
+        let inner = by_name(name).unwrap();
+        Box::leak(Box::new(Self { inner, calls: Arc::default(), built: Arc::default() }))
+    }
+
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        self.calls.lock().unwrap().clone()
+    }
+
+    pub(crate) fn built(&self) -> usize {
+        *self.built.lock().unwrap()
+    }
+
+    pub(crate) fn flushes(&self) -> usize {
+        self.calls().iter().filter(|call| call.operation == Operation::Flush).count()
+    }
+}
+
+impl Codec for Counting {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn level(&self, level: CompressionLevel) -> i32 {
+        self.inner.level(level)
+    }
+
+    fn size_class(&self, size: Option<u64>) -> u8 {
+        self.inner.size_class(size)
+    }
+
+    fn streams(&self) -> bool {
+        self.inner.streams()
+    }
+
+    fn parks(&self) -> bool {
+        self.inner.parks()
+    }
+
+    fn batch(&self, level: i32) -> usize {
+        self.inner.batch(level)
+    }
+
+    fn level_for_batch(&self, level: i32, batch: usize) -> i32 {
+        self.inner.level_for_batch(level, batch)
+    }
+
+    fn memory(&self, setup: Setup) -> usize {
+        self.inner.memory(setup)
+    }
+
+    fn encoder(&self, setup: Setup) -> Result<Box<dyn Encoder>, Error> {
+        *self.built.lock().unwrap() += 1;
+        Ok(Box::new(Watched { inner: self.inner.encoder(setup)?, calls: Arc::clone(&self.calls) }))
+    }
+
+    fn decoder(&self, max_window: u64) -> Result<Box<dyn Decoder>, Error> {
+        self.inner.decoder(max_window)
+    }
+}
+
+struct Watched {
+    inner: Box<dyn Encoder>,
+    calls: Arc<Mutex<Vec<Call>>>,
+}
+
+impl Encoder for Watched {
+    fn encode(&mut self, input: &[u8], operation: Operation, output: &mut Vec<u8>) -> Result<(), Error> {
+        self.calls.lock().unwrap().push(Call { bytes: input.len(), operation });
+        self.inner.encode(input, operation, output)
+    }
+
+    fn pledge(&mut self, size: u64) {
+        self.inner.pledge(size);
+    }
+
+    fn reset(&mut self) -> bool {
+        self.inner.reset()
+    }
+
+    fn suspend(&mut self) -> Option<Suspended> {
+        self.inner.suspend()
+    }
+
+    fn resume(&mut self, suspended: Suspended) -> bool {
+        self.inner.resume(suspended)
+    }
+
+    fn pad(&mut self, bytes: u16) {
+        self.inner.pad(bytes);
+    }
+}
