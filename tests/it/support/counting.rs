@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use tower_compress::Error;
 use tower_compress::codec::{
-    Codec, CompressionLevel, Decoder, Encoder, Operation, Setup, Suspended, by_name,
+    Codec, CompressionLevel, DecodeLimits, Decoder, Encoder, Operation, Setup, Suspended, by_name,
 };
 
 /// One call of an encoder.
@@ -79,8 +79,8 @@ impl Codec for Counting {
         Ok(Box::new(Watched { inner: self.inner.encoder(setup)?, calls: Arc::clone(&self.calls) }))
     }
 
-    fn decoder(&self, max_window: u64) -> Result<Box<dyn Decoder>, Error> {
-        self.inner.decoder(max_window)
+    fn decoder(&self, limits: DecodeLimits) -> Result<Box<dyn Decoder>, Error> {
+        self.inner.decoder(limits)
     }
 }
 
