@@ -29,7 +29,6 @@ pin_project_lite::pin_project! {
     #[derive(Debug, Default)]
     pub(crate) struct Script {
         steps: VecDeque<Step>,
-        polls: usize,
         #[pin]
         pinned: PhantomPinned,
     }
@@ -37,17 +36,12 @@ pin_project_lite::pin_project! {
 
 impl Script {
     pub(crate) fn new(steps: impl IntoIterator<Item = Step>) -> Self {
-        Self { steps: steps.into_iter().collect(), polls: 0, pinned: PhantomPinned }
+        Self { steps: steps.into_iter().collect(), pinned: PhantomPinned }
     }
 
     /// `data` in frames of `size` bytes, all ready.
     pub(crate) fn cut(data: &[u8], size: usize) -> Self {
         Self::new(data.chunks(size).map(Step::data))
-    }
-
-    /// How often it was polled.
-    pub(crate) fn polls(&self) -> usize {
-        self.polls
     }
 }
 
@@ -60,7 +54,7 @@ impl Body for Script {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, &'static str>>> {
         let this = self.project();
-        *this.polls += 1;
+
         match this.steps.pop_front() {
             None => Poll::Ready(None),
             Some(Step::Data(data)) => Poll::Ready(Some(Ok(Frame::data(data)))),
