@@ -61,7 +61,7 @@ pub mod response;
 mod stats;
 
 pub use codec::CompressionLevel;
-pub use engine::{EncoderPool, Limits};
+pub use engine::{DecoderPool, EncoderPool, Limits};
 pub use error::{BoxError, Error};
 #[cfg(feature = "http")]
 pub use {
