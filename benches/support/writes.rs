@@ -76,6 +76,9 @@ impl Body for Produced {
     type Data = Bytes;
     type Error = Infallible;
 
+    /// Never inlined: a handler's body is behind a pointer in most frameworks, and what it costs must be the same
+    /// whoever reads it.
+    #[inline(never)]
     fn poll_frame(
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
