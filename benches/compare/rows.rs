@@ -18,6 +18,8 @@ pub(crate) struct Row {
     /// Half the distance between the quartiles, as a part of the median.
     pub(crate) spread: f64,
     pub(crate) bytes_in: u64,
+    /// How many writes its serializer made, each a frame of its own if the shape is `tiny`.
+    pub(crate) writes: u64,
     pub(crate) bytes_out: u64,
     /// Of one response in the steady state, as far as they go through Rust's allocator.
     pub(crate) allocations: u64,
@@ -42,6 +44,7 @@ impl Row {
                 cpu_ns: measured.cpu(),
                 spread: measured.spread(),
                 bytes_in: case.writes.bytes.len() as u64,
+                writes: case.writes.count() as u64,
                 bytes_out: measured.output.bytes,
                 allocations: measured.allocations,
                 frames: measured.output.frames,
@@ -60,7 +63,7 @@ impl Row {
 /// Prints rows that were measured side by side.
 pub(crate) fn print(rows: &[Row]) {
     let Some(first) = rows.first() else { return };
-    println!("\n{} {} ({} bytes)", first.workload, first.codec, first.bytes_in);
+    println!("\n{} {} ({} bytes, {} writes)", first.workload, first.codec, first.bytes_in, first.writes);
     println!(
         "  {:28} {:>11} {:>7} {:>8} {:>9} {:>7} {:>6} {:>6} {:>7}",
         "variant", "cpu us", "spread", "/ limit", "bytes out", "allocs", "frames", "calls", "flushes"

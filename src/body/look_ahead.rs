@@ -27,8 +27,8 @@ pub(crate) struct LookAhead {
 }
 
 impl LookAhead {
-    /// Polls `body` until it ends, is pending, or has given `bound` bytes. `expected` is how many bytes the
-    /// body is likely to give.
+    /// Polls `body` until it ends, is pending, or has given more than `bound` bytes: of exactly so many the next
+    /// poll tells whether that was all. `expected` is how many bytes the body is likely to give.
     pub(crate) fn look<B>(mut body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: usize) -> Self
     where
         B: Body,
@@ -36,29 +36,29 @@ impl LookAhead {
     {
         let mut ahead = Self::nothing(bound, expected);
         let mut empty = 0;
-        let end = loop {
-            match gather(body.as_mut(), cx, |small| ahead.add_within(small)) {
+        while ahead.wants_more() && empty < MAX_EMPTY {
+            let polled = gather(body.as_mut(), cx, |small| {
+                empty = 0;
+                ahead.add_within(small)
+            });
+            match polled {
+                Poll::Ready(None) => ahead.end = Some(End::Clean),
+                Poll::Ready(Some(Err(error))) => ahead.end = Some(End::Error(error.into())),
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                     Ok(data) if data.has_remaining() => {
-                        if !ahead.add(data) {
-                            break None;
-                        }
+                        ahead.add(data);
+                        empty = 0;
                     }
-                    Ok(_) => {
-                        empty += 1;
-                        if empty == MAX_EMPTY {
-                            break None;
-                        }
-                    }
-                    Err(frame) => break frame.into_trailers().ok().map(End::Trailers),
+                    Ok(_) => empty += 1,
+                    Err(frame) => ahead.end = frame.into_trailers().ok().map(End::Trailers),
                 },
-                Poll::Ready(None) => break Some(End::Clean),
-                Poll::Ready(Some(Err(error))) => break Some(End::Error(error.into())),
-                // Asking only here, and not after each frame, costs bodies of many frames nothing.
-                Poll::Pending => break body.is_end_stream().then_some(End::Clean),
+                Poll::Pending => {
+                    // Asked only here: asking after each frame would cost bodies of many frames.
+                    ahead.end = body.is_end_stream().then_some(End::Clean);
+                    break;
+                }
             }
-        };
-        ahead.end = end;
+        }
         ahead
     }
 
@@ -69,6 +69,10 @@ impl LookAhead {
         Self { only: None, joined, beyond: Bytes::new(), frames: 0, end: None, bound }
     }
 
+    fn wants_more(&self) -> bool {
+        self.end.is_none() && self.beyond.is_empty() && self.len() <= self.bound && self.bound > 0
+    }
+
     /// Adds a small frame where nothing is to be decided: several are joined already, and there is room.
     #[inline]
     fn add_within(&mut self, small: &[u8]) -> bool {
@@ -77,26 +81,24 @@ impl LookAhead {
         added
     }
 
-    /// Adds a frame and says whether there is room for more.
-    fn add(&mut self, mut data: impl Buf) -> bool {
+    fn add(&mut self, mut data: impl Buf) {
         self.frames += 1;
         let length = data.remaining();
         if self.frames == 1 {
             self.only = Some(data.copy_to_bytes(length));
-            return length < self.bound;
+            return;
         }
         if let Some(first) = self.only.take() {
             self.joined.push(&first);
         }
         if self.joined.len() + length > self.bound {
             self.beyond = data.copy_to_bytes(length);
-            return false;
+            return;
         }
         while data.has_remaining() {
             let taken = self.joined.push(data.chunk());
             data.advance(taken);
         }
-        self.joined.len() < self.bound
     }
 
     fn len(&self) -> usize {
