@@ -54,7 +54,7 @@ impl Settings {
 /// `*` never selects a coding without a registered token: nobody who sends it can be expected to know those.
 fn offer(codec: &'static dyn Codec) -> Offer {
     let name = codec.name();
-    Offer { name, aliases: codec.aliases(), wildcard: matches!(name, "gzip" | "deflate" | "br" | "zstd") }
+    Offer::new(name, codec.aliases(), matches!(name, "gzip" | "deflate" | "br" | "zstd"))
 }
 
 impl Default for Settings {
