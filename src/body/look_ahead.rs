@@ -22,6 +22,7 @@ pub(crate) struct LookAhead {
     beyond: Bytes,
     frames: u64,
     end: Option<End>,
+    bound: usize,
 }
 
 impl LookAhead {
@@ -56,7 +57,7 @@ impl LookAhead {
     pub(crate) fn nothing(bound: usize, expected: usize) -> Self {
         let mut joined = WriteBuffer::new(bound);
         joined.expect(expected);
-        Self { only: None, joined, beyond: Bytes::new(), frames: 0, end: None }
+        Self { only: None, joined, beyond: Bytes::new(), frames: 0, end: None, bound }
     }
 
     fn add(&mut self, mut data: impl Buf, bound: usize) {
@@ -91,7 +92,9 @@ impl LookAhead {
     /// The whole body's length, if it ended within the bound without an error.
     pub(crate) fn whole(&self) -> Option<usize> {
         match self.end {
-            Some(End::Clean | End::Trailers(_)) if self.beyond.is_empty() => Some(self.len()),
+            Some(End::Clean | End::Trailers(_)) if self.beyond.is_empty() && self.len() <= self.bound => {
+                Some(self.len())
+            }
             _ => None,
         }
     }

@@ -1,17 +1,19 @@
 //! An encoder with what belongs to it: its key, its output buffer, and its share of the pool's memory.
 
+use super::shelves::Shelved;
 use crate::codec::{Codec, Encoder, Setup};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What two contexts must have in common to be interchangeable: all that changes an encoder's tables.
+/// What two contexts must have in common to be interchangeable: all that changes their tables, which is an
+/// encoder's setup or a decoder's limits.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Key {
+pub(super) struct Key<S = Setup> {
     pub(super) codec: &'static dyn Codec,
-    pub(super) setup: Setup,
+    pub(super) setup: S,
 }
 
-impl PartialEq for Key {
+impl<S: PartialEq> PartialEq for Key<S> {
     /// Codecs are compared by name: a static has no identity that a compiler must keep.
     fn eq(&self, other: &Self) -> bool {
         self.setup == other.setup && self.codec.name() == other.codec.name()
@@ -45,6 +47,14 @@ impl Context {
     }
 }
 
+impl Shelved for Context {
+    type Key = Key;
+
+    fn key(&self) -> &Key {
+        &self.key
+    }
+}
+
 /// The output capacity that an idle context may keep. A batch and a chunk fit; a whole body's output, which
 /// can be as large as the look-ahead, fits too.
 const MAX_IDLE_OUTPUT: usize = 80 * 1024;
@@ -61,6 +71,25 @@ impl Charge {
     pub(super) fn force(account: &Arc<AtomicUsize>, bytes: usize) -> Self {
         account.fetch_add(bytes, Ordering::Relaxed);
         Self { account: Arc::clone(account), bytes }
+    }
+
+    /// Counts `bytes` once the sum stays within `limit`, calling `free` until it does; `None` if that says
+    /// that there is nothing to free.
+    pub(super) fn after(
+        account: &Arc<AtomicUsize>,
+        bytes: usize,
+        limit: usize,
+        mut free: impl FnMut() -> bool,
+    ) -> Option<Self> {
+        if bytes > limit {
+            return None;
+        }
+        loop {
+            let charge = Self::within(account, bytes, limit);
+            if charge.is_some() || !free() {
+                return charge;
+            }
+        }
     }
 
     /// Counts `bytes` if the sum stays within `limit`.

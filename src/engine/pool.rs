@@ -29,7 +29,7 @@ struct Shared {
     limit: usize,
     /// Bytes of all contexts that exist, in use or not.
     memory: Arc<AtomicUsize>,
-    shelves: Shelves,
+    shelves: Shelves<Context>,
     /// The slots of waiting streams, as a clock: the front is looked at next.
     waiting: Mutex<VecDeque<Arc<Slot>>>,
     reclaimed: AtomicU64,
@@ -171,14 +171,8 @@ impl EncoderPool {
 
     /// Counts `bytes`, freeing idle and waiting contexts until they fit.
     fn charge(&self, bytes: usize) -> Option<Charge> {
-        loop {
-            if let Some(charge) = Charge::within(&self.shared.memory, bytes, self.shared.limit) {
-                return Some(charge);
-            }
-            if bytes > self.shared.limit || !(self.shared.shelves.evict() || self.reclaim_any().is_some()) {
-                return None;
-            }
-        }
+        let Shared { limit, memory, shelves, .. } = &*self.shared;
+        Charge::after(memory, bytes, *limit, || shelves.evict() || self.reclaim_any().is_some())
     }
 
     fn waiting(&self) -> MutexGuard<'_, VecDeque<Arc<Slot>>> {
