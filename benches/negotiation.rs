@@ -59,10 +59,14 @@ fn report(check: bool) -> ExitCode {
         }
     }
     let holds = lines.iter().all(|line| line.contains("\"holds\":true"));
-    println!("bound for `{BROWSER}`: under {BOUND} instructions, no allocation: {}", if holds { "holds" } else { "MISSED" });
+    println!(
+        "bound for `{BROWSER}`: under {BOUND} instructions, no allocation: {}",
+        if holds { "holds" } else { "MISSED" }
+    );
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/target/tower-compress");
-    let written = std::fs::create_dir_all(directory)
-        .and_then(|()| std::fs::write(format!("{directory}/negotiation.json"), format!("[{}]\n", lines.join(","))));
+    let written = std::fs::create_dir_all(directory).and_then(|()| {
+        std::fs::write(format!("{directory}/negotiation.json"), format!("[{}]\n", lines.join(",")))
+    });
     if let Err(error) = written {
         eprintln!("{directory}: {error}");
     }
@@ -92,7 +96,8 @@ fn count(accept: &str) -> Option<Count> {
         .output()
         .ok()?;
     let told = String::from_utf8_lossy(&run.stderr);
-    let collected = told.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse::<u64>().ok())?;
+    let collected =
+        told.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse::<u64>().ok())?;
     let functions = std::fs::read_to_string(&profile).ok()?;
     let _ = std::fs::remove_file(&profile);
     Some(Count { instructions: collected / REQUESTS, allocations: allocations(&functions) })

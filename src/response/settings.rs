@@ -2,6 +2,7 @@ use crate::codec::{self, Codec, CompressionLevel};
 use crate::engine::EncoderPool;
 use crate::policy::{Config, Offer};
 use crate::stats::Recorder;
+use std::hash::RandomState;
 
 /// What a layer and all its services share.
 #[derive(Debug, Clone)]
@@ -17,6 +18,8 @@ pub(super) struct Settings {
     pub(super) pool: EncoderPool,
     pub(super) recorder: Recorder,
     pub(super) batch_limit: usize,
+    /// Makes the padding by content unforeseeable.
+    pub(super) padding_key: RandomState,
 }
 
 impl Settings {
@@ -68,6 +71,7 @@ impl Default for Settings {
             pool: EncoderPool::default(),
             recorder: Recorder::default(),
             batch_limit: usize::MAX,
+            padding_key: RandomState::new(),
         };
         settings.configure(|_| ());
         settings
