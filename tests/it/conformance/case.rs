@@ -1,9 +1,10 @@
 //! A set-up and its checks, as data.
 
-use super::app::{App, Reply};
+use super::app::App;
 use super::check::Check;
 use super::exchange::{Answer, Protocol, exchange};
 use super::layers::{OurLayer, Setup, Stack, Subject};
+use super::reply::Reply;
 use crate::support::corpus::json;
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, HOST, HeaderName, HeaderValue};

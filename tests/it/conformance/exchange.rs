@@ -1,8 +1,9 @@
 //! One exchange over a loopback connection, between hyper's server and hyper's client.
 
-use super::app::{App, Progress, Seen};
+use super::app::{App, Seen};
 use super::case::{Ask, Case};
 use super::layers::{Setup, Stack, Subject};
+use super::scripted::Progress;
 use crate::support::decode::decode_prefix;
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, HeaderMap};

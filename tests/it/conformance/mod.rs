@@ -11,6 +11,8 @@ mod check;
 mod exchange;
 mod items;
 mod layers;
+mod reply;
+mod scripted;
 
 pub(crate) use items::items;
 pub(crate) use layers::Subject;
@@ -42,15 +44,19 @@ pub(crate) struct Item {
     special: Option<fn(Subject) -> Outcome>,
 }
 
-/// An item with its exchanges.
-fn item<const N: usize>(
-    id: &'static str,
-    source: Source,
-    section: &'static str,
-    expectation: &'static str,
-    cases: [Case; N],
-) -> Item {
-    Item { id, source, section, expectation, cases: cases.into(), special: None }
+fn item(id: &'static str, source: Source, section: &'static str, expectation: &'static str) -> Item {
+    Item { id, source, section, expectation, cases: Vec::new(), special: None }
+}
+
+impl Item {
+    /// All of these must go well.
+    fn cases(self, cases: impl IntoIterator<Item = Case>) -> Self {
+        Self { cases: cases.into_iter().collect(), ..self }
+    }
+
+    fn special(self, special: fn(Subject) -> Outcome) -> Self {
+        Self { special: Some(special), ..self }
+    }
 }
 
 /// How an item went.
@@ -112,8 +118,8 @@ mod tests {
 
     #[test]
     fn an_item_can_fail_for_both_layers() {
-        let nobody =
-            item("0", Source::Policy, "", "what nobody does", [get("gzip").expect([check::coded("br")])]);
+        let nobody = item("0", Source::Policy, "", "what nobody does")
+            .cases([get("gzip").expect([check::coded("br")])]);
         for subject in [Subject::Ours, Subject::Theirs] {
             assert!(matches!(run(&nobody, subject), Outcome::Misses(_)), "{subject:?}");
         }

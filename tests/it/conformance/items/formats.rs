@@ -1,10 +1,10 @@
 //! The bytes of each coding.
 
 use crate::conformance::Source::{Interop, Must, Policy};
-use crate::conformance::app::{Reply, Step};
 use crate::conformance::case::{Case, get};
 use crate::conformance::check::{Check, coded, identity, that};
 use crate::conformance::exchange::Protocol;
+use crate::conformance::reply::{Reply, Step};
 use crate::conformance::{Item, item};
 use crate::support::corpus::json;
 use bytes::Bytes;
@@ -35,13 +35,8 @@ fn item_086_gzip() -> Item {
             bytes[..3] == [0x1f, 0x8b, 8] && bytes[3] & 0xe0 == 0
         })
     };
-    item(
-        "86",
-        Must,
-        "RFC 1952 2.3",
-        "gzip: header, CRC-32, ISIZE, and nothing after",
-        shapes().map(|reply| get("gzip").reply(reply).expect([coded("gzip"), header()])),
-    )
+    item("86", Must, "RFC 1952 2.3", "gzip: header, CRC-32, ISIZE, and nothing after")
+        .cases(shapes().map(|reply| get("gzip").reply(reply).expect([coded("gzip"), header()])))
 }
 
 fn item_088_deflate() -> Item {
@@ -51,11 +46,7 @@ fn item_088_deflate() -> Item {
             bytes[0] & 0x0f == 8 && (u16::from(bytes[0]) << 8 | u16::from(bytes[1])) % 31 == 0
         })
     };
-    item(
-        "88",
-        Must,
-        "8.4.1.2, RFC 1950",
-        "deflate: the zlib format with Adler-32",
+    item("88", Must, "8.4.1.2, RFC 1950", "deflate: the zlib format with Adler-32").cases(
         shapes().map(|reply| {
             get("deflate").offering(&["deflate"]).reply(reply).expect([coded("deflate"), header()])
         }),
@@ -118,17 +109,12 @@ fn item_090_the_window_of_zstd() -> Item {
             case(level, Reply::of([Step::Data(long.clone())])),
         ]);
     }
-    Item { cases, ..item("90", Must, "RFC 9659 3", "zstd: a window of at most 8 MiB at every level", []) }
+    item("90", Must, "RFC 9659 3", "zstd: a window of at most 8 MiB at every level").cases(cases)
 }
 
 fn item_091_one_frame() -> Item {
-    item(
-        "91",
-        Interop,
-        "RFC 8878 3.1",
-        "zstd: one frame, nothing after",
-        shapes().map(|reply| get("zstd").reply(reply).expect([coded("zstd")])),
-    )
+    item("91", Interop, "RFC 8878 3.1", "zstd: one frame, nothing after")
+        .cases(shapes().map(|reply| get("zstd").reply(reply).expect([coded("zstd")])))
 }
 
 fn item_092_the_content_size_of_a_frame() -> Item {
@@ -138,42 +124,26 @@ fn item_092_the_content_size_of_a_frame() -> Item {
             header.is_some_and(|(_, size)| size.is_none_or(|size| size == answer.original.len() as u64))
         })
     };
-    item(
-        "92",
-        Must,
-        "RFC 8878 3.1.1.1.4",
-        "zstd: the content size, if said, is true",
-        shapes().map(|reply| get("zstd").reply(reply).expect([coded("zstd"), size()])),
-    )
+    item("92", Must, "RFC 8878 3.1.1.1.4", "zstd: the content size, if said, is true")
+        .cases(shapes().map(|reply| get("zstd").reply(reply).expect([coded("zstd"), size()])))
 }
 
 fn item_094_snappy() -> Item {
     let identifier =
         || that("the stream identifier", |answer| answer.bytes().starts_with(b"\xff\x06\x00\x00sNaPpY"));
-    item(
-        "94",
-        Policy,
-        "framing_format.txt",
-        "snappy is one raw block, x-snappy-framed the framing format",
-        [
+    item("94", Policy, "framing_format.txt", "snappy is one raw block, x-snappy-framed the framing format")
+        .cases([
             get("snappy").offering(&["snappy"]).reply(Reply::text(json(5000))).expect([coded("snappy")]),
             get("snappy").offering(&["snappy"]).reply(Reply::text(json(200_000))).expect([identity()]),
             get("x-snappy-framed")
                 .offering(&["x-snappy-framed"])
                 .expect([coded("x-snappy-framed"), identifier()]),
-        ],
-    )
+        ])
 }
 
 fn item_094a_snappy_is_never_offered_unasked() -> Item {
-    item(
-        "94a",
-        Policy,
-        "",
-        "snappy's unregistered names are never offered by default, nor by *",
-        [
-            get("snappy, x-snappy-framed").expect([identity()]),
-            get("*").offering(&["snappy", "x-snappy-framed"]).expect([identity()]),
-        ],
-    )
+    item("94a", Policy, "", "snappy's unregistered names are never offered by default, nor by *").cases([
+        get("snappy, x-snappy-framed").expect([identity()]),
+        get("*").offering(&["snappy", "x-snappy-framed"]).expect([identity()]),
+    ])
 }

@@ -19,12 +19,16 @@ macro_rules! group {
     };
 }
 
+mod clients;
 mod formats;
 mod metadata;
+mod methods;
 mod negotiation;
 mod observation;
 mod refusal;
+mod size;
 mod streaming;
+mod tags;
 
 use super::Item;
 
@@ -33,8 +37,12 @@ pub(crate) fn items() -> Vec<Item> {
     let groups = [
         negotiation::items(),
         metadata::items(),
+        tags::items(),
         refusal::items(),
+        methods::items(),
+        size::items(),
         streaming::items(),
+        clients::items(),
         formats::items(),
         observation::items(),
     ];

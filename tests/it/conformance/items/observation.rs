@@ -1,11 +1,11 @@
 //! What observers can see: padding, timing, counters.
 
 use crate::conformance::Source::{Interop, Policy};
-use crate::conformance::app::Reply;
 use crate::conformance::case::{Case, get};
 use crate::conformance::check::{Check, coded, identity, that};
 use crate::conformance::exchange::Answer;
 use crate::conformance::layers::stack;
+use crate::conformance::reply::Reply;
 use crate::conformance::{Item, item};
 use crate::support::corpus::json;
 use tower_compress::Compress;
@@ -50,37 +50,25 @@ fn spread() -> Check {
 }
 
 fn item_127_padding_covers_its_range() -> Item {
-    item(
-        "127",
-        Policy,
-        "",
-        "padding: equal bodies get lengths all over the range",
-        [padded("gzip").times(150).expect([spread()]), padded("zstd").times(150).expect([spread()])],
-    )
+    item("127", Policy, "", "padding: equal bodies get lengths all over the range")
+        .cases([padded("gzip").times(150).expect([spread()]), padded("zstd").times(150).expect([spread()])])
 }
 
 fn item_127a_padding_by_content() -> Item {
-    item(
-        "127a",
-        Policy,
-        "",
-        "padding by content: equal bodies get equal lengths",
-        [get("gzip")
-            .reply(small())
-            .only_ours()
-            .ours(|layer, app| {
-                // One layer for all answers, as in a server; this item makes a layer per answer.
-                static LAYER: std::sync::OnceLock<tower_compress::CompressionLayer> =
-                    std::sync::OnceLock::new();
-                let layer = LAYER.get_or_init(|| layer.padding(0..=4000).padding_by_content(true));
-                stack(layer.clone(), app)
-            })
-            .times(20)
-            .expect([that("the same length", |answer| {
-                let lengths = lengths(answer);
-                lengths.iter().all(|length| *length == lengths[0])
-            })])],
-    )
+    item("127a", Policy, "", "padding by content: equal bodies get equal lengths").cases([get("gzip")
+        .reply(small())
+        .only_ours()
+        .ours(|layer, app| {
+            // One layer for all answers, as in a server; this item makes a layer per answer.
+            static LAYER: std::sync::OnceLock<tower_compress::CompressionLayer> = std::sync::OnceLock::new();
+            let layer = LAYER.get_or_init(|| layer.padding(0..=4000).padding_by_content(true));
+            stack(layer.clone(), app)
+        })
+        .times(20)
+        .expect([that("the same length", |answer| {
+            let lengths = lengths(answer);
+            lengths.iter().all(|length| *length == lengths[0])
+        })])])
 }
 
 fn item_128_padding_is_ignored() -> Item {
@@ -88,20 +76,15 @@ fn item_128_padding_is_ignored() -> Item {
         let case = get(coding).reply(reply).only_ours();
         case.ours(|layer, app| stack(layer.padding(100..=200), app)).expect([coded(coding)])
     };
-    item(
-        "128",
-        Policy,
-        "RFC 1952 2.3.1",
-        "padding: stock decoders skip it, no frame or member is added",
-        [
+    item("128", Policy, "RFC 1952 2.3.1", "padding: stock decoders skip it, no frame or member is added")
+        .cases([
             case("gzip", small()),
             case("gzip", Reply::text(json(200_000))),
             case("zstd", small()),
             case("zstd", Reply::text(json(200_000))),
             case("deflate", small()).offering(&["deflate"]),
             case("br", small()).offering(&["br"]),
-        ],
-    )
+        ])
 }
 
 fn item_129_no_compression_where_it_is_dangerous() -> Item {
@@ -118,19 +101,13 @@ fn item_129_no_compression_where_it_is_dangerous() -> Item {
             stack(layer.compress_when(DefaultPredicate::new().and(NotForContentType::new("text/html"))), app)
         })
     };
-    item(
-        "129",
-        Policy,
-        "",
-        "opting out: per response, per type, for cross-site requests",
-        [
-            get("gzip").wish(Compress::off()).expect([identity()]),
-            no_html(get("gzip").content_type("text/html")).expect([identity()]),
-            no_html(get("gzip").content_type("text/css")).expect([coded("gzip")]),
-            same_site(get("gzip").request_field("sec-fetch-site", "cross-site")).expect([identity()]),
-            same_site(get("gzip").request_field("sec-fetch-site", "same-origin")).expect([coded("gzip")]),
-        ],
-    )
+    item("129", Policy, "", "opting out: per response, per type, for cross-site requests").cases([
+        get("gzip").wish(Compress::off()).expect([identity()]),
+        no_html(get("gzip").content_type("text/html")).expect([identity()]),
+        no_html(get("gzip").content_type("text/css")).expect([coded("gzip")]),
+        same_site(get("gzip").request_field("sec-fetch-site", "cross-site")).expect([identity()]),
+        same_site(get("gzip").request_field("sec-fetch-site", "same-origin")).expect([coded("gzip")]),
+    ])
 }
 
 fn item_130_server_timing() -> Item {
@@ -143,17 +120,11 @@ fn item_130_server_timing() -> Item {
                 && members.iter().any(|member| member.starts_with("enc;dur="))
         })
     };
-    item(
-        "130",
-        Interop,
-        "",
-        "Server-Timing: a member added on request, others kept; off by default",
-        [
-            on().reply(small().field("server-timing", "db;dur=53")).expect([coded("gzip"), added()]),
-            get("gzip")
-                .only_ours()
-                .reply(small().field("server-timing", "db;dur=53"))
-                .expect([that("db;dur=53 alone", |answer| answer.lines("server-timing") == ["db;dur=53"])]),
-        ],
-    )
+    item("130", Interop, "", "Server-Timing: a member added on request, others kept; off by default").cases([
+        on().reply(small().field("server-timing", "db;dur=53")).expect([coded("gzip"), added()]),
+        get("gzip")
+            .only_ours()
+            .reply(small().field("server-timing", "db;dur=53"))
+            .expect([that("db;dur=53 alone", |answer| answer.lines("server-timing") == ["db;dur=53"])]),
+    ])
 }
