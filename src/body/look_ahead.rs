@@ -1,6 +1,7 @@
 //! Looking at what a body has ready, without ever waiting for it.
 
 use super::End;
+use super::gather::gather;
 use crate::engine::WriteBuffer;
 use crate::error::BoxError;
 use bytes::{Buf, Bytes};
@@ -55,8 +56,11 @@ impl LookAhead {
         let mut ahead = Self::nothing(bound, expected);
         let mut empty = 0;
         while ahead.wants_more() && empty < MAX_EMPTY {
-            match body.as_mut().poll_frame(cx) {
-                Poll::Pending => break,
+            let polled = gather(body.as_mut(), cx, |small| {
+                empty = 0;
+                ahead.add_within(small)
+            });
+            match polled {
                 Poll::Ready(None) => ahead.end = Some(End::Clean),
                 Poll::Ready(Some(Err(error))) => ahead.end = Some(End::Error(error.into())),
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
@@ -67,9 +71,11 @@ impl LookAhead {
                     Ok(_) => empty += 1,
                     Err(frame) => ahead.end = frame.into_trailers().ok().map(End::Trailers),
                 },
-            }
-            if ahead.end.is_none() && body.is_end_stream() {
-                ahead.end = Some(End::Clean);
+                Poll::Pending => {
+                    // Asked only here: asking after each frame would cost bodies of many frames.
+                    ahead.end = body.is_end_stream().then_some(End::Clean);
+                    break;
+                }
             }
         }
         ahead
@@ -84,6 +90,14 @@ impl LookAhead {
 
     fn wants_more(&self) -> bool {
         self.end.is_none() && self.beyond.is_empty() && self.len() <= self.bound && self.bound > 0
+    }
+
+    /// Adds a small frame where nothing is to be decided: several are joined already, and there is room.
+    #[inline]
+    fn add_within(&mut self, small: &[u8]) -> bool {
+        let added = self.only.is_none() && self.joined.push_within(small);
+        self.frames += u64::from(added);
+        added
     }
 
     fn add(&mut self, mut data: impl Buf) {

@@ -4,6 +4,7 @@
 mod clock;
 mod compression;
 mod end;
+mod gather;
 mod look_ahead;
 mod pause;
 mod stream;

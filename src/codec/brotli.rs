@@ -73,7 +73,10 @@ type State = BrotliEncoderStateStruct<StandardAlloc>;
 fn new_state(setup: Setup) -> State {
     let mut state = BrotliEncoderStateStruct::new(StandardAlloc::default());
     let window_log = CLASS_WINDOW_LOGS[usize::from(setup.size_class.min(UNKNOWN))];
-    state.set_parameter(BrotliEncoderParameter::BROTLI_PARAM_QUALITY, setup.level.unsigned_abs());
+    state.set_parameter(
+        BrotliEncoderParameter::BROTLI_PARAM_QUALITY,
+        LEVELS.clamp(setup.level).unsigned_abs(),
+    );
     state.set_parameter(BrotliEncoderParameter::BROTLI_PARAM_LGWIN, window_log);
     state
 }
