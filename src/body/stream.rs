@@ -117,7 +117,9 @@ impl Stream {
             };
             match step {
                 Ok(Step::Continue) => {}
-                Ok(Step::PutOut) if self.compressor.output_len() > 0 => return Poll::Ready(self.chunk(&work)),
+                Ok(Step::PutOut) if self.compressor.output_len() > 0 => {
+                    return Poll::Ready(self.chunk(&work));
+                }
                 Ok(Step::PutOut) => {}
                 Err(error) => {
                     self.stage = Stage::Done;

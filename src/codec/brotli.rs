@@ -56,7 +56,13 @@ impl Codec for Brotli {
     }
 
     fn encoder(&self, setup: Setup) -> Result<Box<dyn Encoder>, Error> {
-        Ok(Box::new(Stream { state: new_state(setup), setup, begun: false, unflushed: 0, block: block(setup.level) }))
+        Ok(Box::new(Stream {
+            state: new_state(setup),
+            setup,
+            begun: false,
+            unflushed: 0,
+            block: block(setup.level),
+        }))
     }
 
     fn decoder(&self, _limits: DecodeLimits) -> Result<Box<dyn Decoder>, Error> {
