@@ -143,8 +143,7 @@ impl<P: Predicate> Plan<P> {
         if let Some(start) = start {
             add_timing(headers, start);
         }
-        let (_, _, end) = ahead.into_parts();
-        let end = self.rewrite_end(end.unwrap_or(End::Clean), &choice);
+        let end = self.rewrite_end(ahead.into_end().unwrap_or(End::Clean), &choice);
         // A length would keep HTTP/1.1 from sending trailers. HTTP/1.0 has none, and no other way to say the end.
         let said = matches!(end, End::Clean) || self.facts.needs_length();
         let length = said.then_some(coded.len() as u64);
