@@ -2,4 +2,5 @@
 
 mod codecs;
 mod compression;
+mod decoding;
 mod support;

@@ -58,6 +58,22 @@ impl RawDecoder {
         }
     }
 
+    /// Decodes `room` bytes, or more by less than one element.
+    fn advance(&mut self, rest: &mut &[u8], room: usize) -> Result<(), Error> {
+        let mut goes_on = true;
+        while goes_on && self.decoded.len() - self.sent < room && !rest.is_empty() {
+            goes_on = match self.state {
+                State::Preamble => self.preamble(rest)?,
+                State::Tag => self.tag(rest)?,
+                State::Literal(left) => {
+                    self.literal(left, rest);
+                    true
+                }
+            };
+        }
+        Ok(())
+    }
+
     /// Takes the preamble: the decoded length, little-endian, seven bits a byte.
     fn preamble(&mut self, input: &mut &[u8]) -> Result<bool, Error> {
         let wanted = self.piece.bytes().len() + 1;
@@ -195,27 +211,10 @@ fn bad_preamble() -> Error {
 impl Decoder for RawDecoder {
     fn decode(&mut self, input: &[u8], room: usize, output: &mut Vec<u8>) -> Result<usize, Error> {
         let mut rest = input;
-        let end = output.len() + room;
-        loop {
-            // Decodes ahead of the room by one element at most.
-            let missing = (end - output.len()).saturating_sub(self.decoded.len() - self.sent);
-            if missing == 0 || rest.is_empty() {
-                break;
-            }
-            let goes_on = match self.state {
-                State::Preamble => self.preamble(&mut rest)?,
-                State::Tag => self.tag(&mut rest)?,
-                State::Literal(left) => {
-                    self.literal(left, &mut rest);
-                    true
-                }
-            };
-            if !goes_on {
-                break;
-            }
-        }
-        self.put_out(end - output.len(), output);
-        Ok(input.len() - rest.len())
+        let result = self.advance(&mut rest, room);
+        // Also before an error.
+        self.put_out(room, output);
+        result.map(|()| input.len() - rest.len())
     }
 
     fn finish(&mut self) -> Result<(), Error> {
