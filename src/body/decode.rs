@@ -31,6 +31,8 @@ pub(super) struct Decode {
     /// Whether the decompressor has more to give without more input.
     more: bool,
     output: Vec<u8>,
+    /// The length of the last frame that went out, which the next will hardly exceed unless it fills a chunk.
+    last: usize,
     /// How the inner body ended, or what was wrong with it, as long as that did not go out.
     end: Option<End>,
     done: bool,
@@ -46,6 +48,7 @@ impl Decode {
             input: Bytes::new(),
             more: false,
             output: Vec::new(),
+            last: 0,
             end: None,
             done: false,
             verdict,
@@ -101,7 +104,7 @@ impl Decode {
     fn decode(&mut self) -> usize {
         if self.output.len() == self.output.capacity() {
             // Seven times smaller than the plain text is as small as text gets.
-            let wanted = (8 * self.input.len()).max(2 * self.output.len()).clamp(FIRST, CHUNK);
+            let wanted = (8 * self.input.len()).max(2 * self.output.len()).max(self.last).clamp(FIRST, CHUNK);
             self.output.reserve_exact(wanted - self.output.len());
         }
         let room = self.output.capacity() - self.output.len();
@@ -186,6 +189,7 @@ impl Decode {
 
     /// The output as it is where it fills its memory, or else a copy of just its size.
     fn chunk(&mut self) -> Item {
+        self.last = self.output.len();
         let output = if 2 * self.output.len() >= self.output.capacity() {
             Bytes::from(std::mem::take(&mut self.output))
         } else {

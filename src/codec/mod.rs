@@ -29,6 +29,7 @@ pub(crate) mod battery;
 pub use level::{CompressionLevel, Levels};
 
 use crate::error::Error;
+use std::any::Any;
 use std::fmt;
 
 /// What an encoder does with the input beyond encoding it.
@@ -77,7 +78,7 @@ pub struct Suspended {
 }
 
 /// A content coding: its names, its levels, and where its encoders and decoders come from.
-pub trait Codec: fmt::Debug + Send + Sync + 'static {
+pub trait Codec: Any + fmt::Debug + Send + Sync {
     /// The coding's token, as `Content-Encoding` says it (RFC 9110 section 8.4.1), in lower case.
     fn name(&self) -> &'static str;
 

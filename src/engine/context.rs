@@ -14,10 +14,16 @@ pub(super) struct Key<S = Setup> {
 }
 
 impl<S: PartialEq> PartialEq for Key<S> {
-    /// Codecs are compared by name: a static has no identity that a compiler must keep.
     fn eq(&self, other: &Self) -> bool {
-        self.setup == other.setup && self.codec.name() == other.codec.name()
+        self.setup == other.setup && is_same(self.codec, other.codec)
     }
+}
+
+/// Whether this is one codec: a layer must not get the contexts of another one, even of the same name.
+///
+/// A codec without fields is its type, since two such statics may share an address; any other is its place.
+fn is_same(one: &'static dyn Codec, other: &'static dyn Codec) -> bool {
+    one.type_id() == other.type_id() && (size_of_val(one) == 0 || std::ptr::addr_eq(one, other))
 }
 
 /// An encoder on loan or on the shelf.

@@ -3,4 +3,5 @@
 mod codecs;
 mod compression;
 mod decoding;
+mod property;
 mod support;
