@@ -31,13 +31,17 @@ const ROUNDS: usize = 31;
 
 fn main() {
     let check = std::env::args().any(|argument| argument == "--check");
+    // `-- gzip` measures that coding alone.
+    let only: Vec<_> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let plain = text(LENGTH);
     let mut figures = Vec::new();
     println!(
         "{:16} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9}",
         "coding", "chunk", "bare us", "ours", "tower-http", "to bare", "to t-h"
     );
-    for coding in CODINGS {
+    for coding in
+        CODINGS.into_iter().filter(|coding| only.is_empty() || only.iter().any(|only| only == coding))
+    {
         let coded = encode(coding, &plain);
         for chunk in CHUNKS {
             let frames: Vec<Bytes> = coded.chunks(chunk).map(Bytes::copy_from_slice).collect();

@@ -3,7 +3,7 @@
 /// The most that one step makes room for, so that a large room costs nothing until it is used.
 const STEP: usize = 32 * 1024;
 
-/// The least that a slice is made to offer, however small the input: the start of a long match is one byte.
+/// The least that a slice is made to offer, whatever is expected: the start of a long match is one byte.
 #[cfg(feature = "brotli")]
 const LEAST: usize = 512;
 
@@ -27,16 +27,16 @@ pub(crate) fn fill<R>(output: &mut Vec<u8>, room: usize, write: impl FnOnce(&mut
 
 /// Calls `write` with a slice of at most `room` bytes behind `output`, and keeps as many as it says it wrote.
 ///
-/// The slice is zeroed first, which safe code must do. It is sized by the input, so that feeding a stream
-/// byte by byte does not clear 32 KiB for each one.
+/// The slice is zeroed first, which safe code must do. It is sized by what is `expected`, so that feeding a
+/// stream byte by byte does not clear 32 KiB for each one.
 #[cfg(feature = "brotli")]
 pub(crate) fn append<R>(
     output: &mut Vec<u8>,
     room: usize,
-    input: usize,
+    expected: usize,
     write: impl FnOnce(&mut [u8]) -> (usize, R),
 ) -> R {
-    let step = room.min(input.saturating_mul(8).clamp(LEAST, STEP));
+    let step = room.min(expected.clamp(LEAST, STEP));
     let start = output.len();
     output.resize(start + step, 0);
     let (written, result) = write(&mut output[start..]);
