@@ -1,9 +1,12 @@
 //! Bodies: where polling meets the engine.
 
+#[cfg(feature = "tokio")]
+mod clock;
 mod compression;
 mod decode;
 mod decompression;
 mod end;
+mod gather;
 mod look_ahead;
 mod pause;
 mod stream;
