@@ -183,7 +183,7 @@ async fn garbage_is_an_error_and_what_came_before_it_is_not_lost() {
         let coded = [encode(codec.name(), &plain), b"garbage".to_vec()].concat();
         for size in [1, 10_000] {
             let received = receive(decode(codec.name(), Script::cut(&coded, size)).await).await;
-            assert!(kind(&received.error.as_ref().unwrap()).is_malformed(), "{codec:?} {size}");
+            assert!(kind(received.error.as_ref().unwrap()).is_malformed(), "{codec:?} {size}");
             assert_eq!(received.bytes(), plain, "{codec:?} {size}");
         }
     }

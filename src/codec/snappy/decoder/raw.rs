@@ -16,6 +16,9 @@ use std::fmt;
 /// The preamble is a varint of 32 bits.
 const MAX_PREAMBLE: usize = 5;
 
+/// Bytes that one byte of input makes likely. At most 21 are possible: 64 from a copy's three bytes.
+const LIKELY: usize = 2;
+
 /// What must be seen of the input to carry out an element without a look at the input's end.
 const AHEAD: usize = MAX_TAG + STEP;
 
@@ -106,13 +109,14 @@ impl RawDecoder {
         // A tag that the last input was cut in comes first.
         let end = if self.piece.bytes().is_empty() { self.sent.saturating_add(room) } else { 0 };
         while self.decoded < end && self.state == State::Tag && input.len() >= AHEAD {
-            self.reserve(SLACK);
+            self.reserve(SLACK, input.len());
             self.run(input, end)?;
         }
         Ok(())
     }
 
     /// Goes on until `end`, a long literal, the end of the block's memory, or close to that of the input.
+    #[inline(never)]
     fn run(&mut self, input: &mut &[u8], end: usize) -> Result<(), Error> {
         let (block, declared) = (&mut self.block[..], self.declared);
         let (mut rest, mut at) = (*input, self.decoded);
@@ -165,7 +169,7 @@ impl RawDecoder {
         match Element::read(first, number as u32) {
             Element::Literal(length) => self.state = State::Literal(length),
             Element::Copy { offset, length } if length <= left && (1..=self.decoded).contains(&offset) => {
-                self.reserve(SLACK);
+                self.reserve(SLACK, input.len());
                 repeat(&mut self.block, self.decoded, offset, length);
                 self.decoded += length;
             }
@@ -191,7 +195,7 @@ impl RawDecoder {
         }
         let n = left.min(input.len());
         let (head, rest) = input.split_at(n);
-        self.reserve(n);
+        self.reserve(n, input.len());
         self.block[self.decoded..self.decoded + n].copy_from_slice(head);
         self.decoded += n;
         *input = rest;
@@ -199,12 +203,15 @@ impl RawDecoder {
         Ok(())
     }
 
-    /// Makes room for `more` bytes: doubling, until a quarter of what was declared has really come; then for
-    /// all of it, so that the last move holds little more than the whole.
-    fn reserve(&mut self, more: usize) {
+    /// Makes room for `more` bytes: all of what was declared if a quarter of it has come, or if the `input` at
+    /// hand makes it likely; else twice as much. So the last move holds little more than the whole, and memory
+    /// grows with what has come, whatever was declared.
+
+    fn reserve(&mut self, more: usize, input: usize) {
         let (needed, held) = (self.decoded + more, self.block.len());
         if held < needed {
-            let wanted = if held >= self.declared / 4 { self.declared + SLACK } else { 2 * held };
+            let likely = held.max(LIKELY * input) >= self.declared / 4;
+            let wanted = if likely { self.declared + SLACK } else { 2 * held };
             let length = wanted.max(needed);
             self.block.reserve_exact(length - held);
             self.block.resize(length, 0);
