@@ -38,6 +38,16 @@ pub(crate) fn rewrite_coded_request(headers: &mut HeaderMap, coding: &'static st
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding));
 }
 
+/// Rewrites the head of a response to HEAD when it is not known whether GET's would be coded: says nothing that
+/// would be false of either (RFC 9110 section 9.3.2 allows to omit it).
+pub(crate) fn rewrite_unknown(headers: &mut HeaderMap, etag: EtagPolicy) {
+    headers.remove(ACCEPT_RANGES);
+    headers.remove(CONTENT_LENGTH);
+    remove_digests(headers);
+    etag.rewrite_unknown(headers);
+    add_vary(headers);
+}
+
 /// Treats what trailers say of the representation as the head's fields are treated: digests and `ETag`.
 pub(crate) fn rewrite_coded_trailers(trailers: &mut HeaderMap, coding: &'static str, etag: EtagPolicy) {
     remove_digests(trailers);
@@ -189,6 +199,32 @@ mod tests {
         let mut in_part = coded;
         rewrite_decoded(&mut in_part, Some(HeaderValue::from_static("foo, gzip")));
         assert_eq!(in_part, headers(&[&common[..], &[("content-encoding", "foo, gzip")]].concat()));
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_said() {
+        for (policy, tag, after) in [
+            (EtagPolicy::Suffix, "\"x\"", None),
+            (EtagPolicy::Suffix, "W/\"x\"", Some("W/\"x\"")),
+            (EtagPolicy::Suffix, "x", None),
+            (EtagPolicy::Weaken, "\"x\"", Some("W/\"x\"")),
+            (EtagPolicy::Remove, "\"x\"", None),
+            (EtagPolicy::Keep, "\"x\"", Some("\"x\"")),
+        ] {
+            let mut head = headers(&[
+                ("content-length", "5000"),
+                ("accept-ranges", "bytes"),
+                ("repr-digest", "sha-256=:a:"),
+                ("etag", tag),
+                ("x-unknown", "1"),
+            ]);
+            rewrite_unknown(&mut head, policy);
+            let mut expected = headers(&[("x-unknown", "1"), ("vary", "accept-encoding")]);
+            if let Some(tag) = after {
+                expected.insert("etag", HeaderValue::from_static(tag));
+            }
+            assert_eq!(head, expected, "{policy:?} {tag}");
+        }
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub use reason::Reason;
 pub(crate) use accept::{Negotiated, Offer, negotiate};
 pub(crate) use config::Config;
 pub(crate) use decode::{accept, listed_codings, may_decode};
-pub(crate) use eligible::{RequestFacts, decide};
+pub(crate) use eligible::{RequestFacts, decide, no_transform};
 pub(crate) use etag::MappedTags;
-pub(crate) use headers::{add_vary, remove_digests, rewrite_coded, rewrite_coded_trailers, rewrite_decoded};
+pub(crate) use headers::{
+    add_vary, remove_digests, rewrite_coded, rewrite_coded_trailers, rewrite_decoded, rewrite_unknown,
+};

@@ -3,6 +3,8 @@
 mod decompression;
 mod future;
 mod layer;
+mod padding;
+mod plan;
 mod respond;
 mod service;
 mod settings;

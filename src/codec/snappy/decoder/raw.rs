@@ -206,7 +206,6 @@ impl RawDecoder {
     /// Makes room for `more` bytes: all of what was declared if a quarter of it has come, or if the `input` at
     /// hand makes it likely; else twice as much. So the last move holds little more than the whole, and memory
     /// grows with what has come, whatever was declared.
-
     fn reserve(&mut self, more: usize, input: usize) {
         let (needed, held) = (self.decoded + more, self.block.len());
         if held < needed {
