@@ -8,6 +8,7 @@ mod gather;
 mod look_ahead;
 mod pause;
 mod stream;
+mod turn;
 
 pub(crate) use compression::Ahead;
 pub use compression::CompressionBody;

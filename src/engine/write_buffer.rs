@@ -126,12 +126,12 @@ impl WriteBuffer {
 
     fn end_round(&mut self, filled: usize) {
         let held = self.data.capacity();
-        if filled > held / 4 {
+        if filled > held / 4 || held <= FIRST {
             self.small_rounds = 0;
             return;
         }
         self.small_rounds += 1;
-        if self.small_rounds >= 2 && held > FIRST {
+        if self.small_rounds >= 2 {
             self.small_rounds = 0;
             self.data.clear();
             self.capacity = held / 2;
@@ -182,6 +182,15 @@ mod tests {
         assert_eq!(buffer.capacity(), 8 * 1024);
         round(&mut buffer, 10);
         assert_eq!(buffer.capacity(), 8 * 1024);
+    }
+
+    #[test]
+    fn small_rounds_without_number_change_nothing_once_it_is_small() {
+        let mut buffer = WriteBuffer::new(16 * 1024);
+        for _ in 0..1000 {
+            round(&mut buffer, 1);
+            assert_eq!(buffer.capacity(), FIRST);
+        }
     }
 
     #[test]

@@ -6,4 +6,5 @@ mod compression;
 mod pool;
 mod property;
 mod rooms;
+mod streams;
 mod support;
