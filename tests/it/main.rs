@@ -3,6 +3,7 @@
 mod bad_input;
 mod codecs;
 mod compression;
+mod conformance;
 mod pool;
 mod property;
 mod rooms;
