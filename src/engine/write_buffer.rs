@@ -165,6 +165,15 @@ mod tests {
     }
 
     #[test]
+    fn any_number_of_small_rounds_is_fine() {
+        let mut buffer = WriteBuffer::new(4096);
+        for _ in 0..1000 {
+            round(&mut buffer, 1);
+        }
+        assert_eq!(buffer.capacity(), FIRST);
+    }
+
+    #[test]
     fn never_holds_more_than_its_limit() {
         let mut buffer = WriteBuffer::new(3000);
         assert_eq!(buffer.push(&[0; 10_000]), 3000);

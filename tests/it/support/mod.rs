@@ -5,6 +5,7 @@ pub(crate) mod connection;
 pub(crate) mod corpus;
 pub(crate) mod counting;
 pub(crate) mod decode;
+pub(crate) mod encode;
 pub(crate) mod failing;
 pub(crate) mod incremental;
 pub(crate) mod script;
