@@ -6,7 +6,7 @@ use crate::engine::WriteBuffer;
 use crate::error::BoxError;
 use bytes::{Buf, Bytes};
 use http_body::Body;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 /// Empty frames in a row before a look ahead gives up: they carry nothing that would end it.
@@ -29,7 +29,26 @@ pub(crate) struct LookAhead {
 impl LookAhead {
     /// Polls `body` until it ends, is pending, or has given more than `bound` bytes: of exactly so many the next
     /// poll tells whether that was all. `expected` is how many bytes the body is likely to give.
-    pub(crate) fn look<B>(mut body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: usize) -> Self
+    pub(crate) fn look<B>(body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: usize) -> Self
+    where
+        B: Body,
+        B::Error: Into<BoxError>,
+    {
+        let mut body = Some(body);
+        let look = std::future::poll_fn(|cx| {
+            Poll::Ready(body.take().map(|body| Self::look_now(body, cx, bound, expected)))
+        });
+        // With its cooperative budget spent, a tokio resource says pending although it is ready. The bound
+        // limits the work here as well as the budget does.
+        #[cfg(feature = "tokio")]
+        let look = tokio::task::coop::unconstrained(look);
+        match pin!(look).poll(cx) {
+            Poll::Ready(Some(ahead)) => ahead,
+            _ => Self::nothing(bound, expected),
+        }
+    }
+
+    fn look_now<B>(mut body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: usize) -> Self
     where
         B: Body,
         B::Error: Into<BoxError>,

@@ -89,7 +89,7 @@ impl<F: Framing> FramedDeflate<F> {
         let raw = if level == FIXED {
             Raw::Fixed(FixedDeflate::new())
         } else {
-            let context = Compress::new(Compression::new(level.unsigned_abs()), false);
+            let context = Compress::new(Compression::new(LEVELS.clamp(level).unsigned_abs()), false);
             Raw::Zlib { context, tail: Tail::default() }
         };
         Self { raw, level, frame: F::new(), begun: false, unflushed: false, padding: 0 }
@@ -110,7 +110,7 @@ fn deflate(
     let mut rest = input;
     loop {
         output.reserve(room_for(rest.len()));
-        let before = context.total_in();
+        let (before, written) = (context.total_in(), output.len());
         let status = context.compress_vec(rest, output, flush).map_err(Error::encode)?;
         let taken = context.total_in() - before;
         rest = &rest[usize::try_from(taken).map_or(rest.len(), |taken| taken.min(rest.len()))..];
@@ -122,8 +122,14 @@ fn deflate(
         if done {
             return Ok(());
         }
+        if taken == 0 && output.len() == written {
+            return Err(Error::encode(AFTER_THE_END));
+        }
     }
 }
+
+/// The one reason for a context to take nothing and to give nothing, having room.
+const AFTER_THE_END: &str = "the message had ended";
 
 /// Deflate's worst case is stored blocks, 5 bytes for each of at most 64 KiB; a flush adds as much again.
 fn room_for(input: usize) -> usize {
@@ -177,7 +183,8 @@ impl<F: Framing> Encoder for FramedDeflate<F> {
 
     fn set_level(&mut self, level: i32) -> bool {
         let Raw::Zlib { context, .. } = &mut self.raw else { return false };
-        let set = level != FIXED && context.set_level(Compression::new(level.unsigned_abs())).is_ok();
+        let set =
+            level != FIXED && context.set_level(Compression::new(LEVELS.clamp(level).unsigned_abs())).is_ok();
         if set {
             self.level = level;
         }
