@@ -16,6 +16,7 @@ mod compress;
 mod config;
 mod eligible;
 mod etag;
+mod fields;
 mod flush;
 mod headers;
 mod list;
