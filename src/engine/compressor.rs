@@ -240,6 +240,7 @@ impl Compressor {
     /// If the encoder fails.
     pub fn whole(mut self, message: &[u8]) -> Result<(Bytes, Tally), Error> {
         self.encode(Source::Given(message), Operation::Finish)?;
+        self.phase = Phase::Finished;
         let output = self.take_output();
         Ok((output, self.tally))
     }

@@ -18,7 +18,7 @@ impl Fields {
     pub(crate) const IF_RANGE: Self = Self(1 << 7);
     pub(crate) const TRANSFER_ENCODING: Self = Self(1 << 8);
     pub(crate) const VARY: Self = Self(1 << 9);
-    /// Those of [`FALSE_DIGESTS`].
+    /// Those of [`DIGESTS`].
     pub(crate) const DIGEST: Self = Self(1 << 10);
 
     pub(crate) fn of(headers: &HeaderMap) -> Self {
@@ -55,7 +55,7 @@ impl Fields {
 
 /// Digests of the message's or the representation's bytes, its coding included: `Content-MD5` (RFC 1864),
 /// `Digest` (RFC 3230), `Content-Digest` and `Repr-Digest` (RFC 9530).
-pub(crate) static FALSE_DIGESTS: [HeaderName; 4] = [
+pub(crate) static DIGESTS: [HeaderName; 4] = [
     HeaderName::from_static("content-md5"),
     HeaderName::from_static("digest"),
     HeaderName::from_static("content-digest"),

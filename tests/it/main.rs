@@ -4,6 +4,7 @@ mod bad_input;
 mod codecs;
 mod compression;
 mod conformance;
+mod decoding;
 mod pool;
 mod property;
 mod rooms;
