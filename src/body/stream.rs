@@ -136,16 +136,22 @@ impl Stream {
         B: Body,
         B::Error: Into<BoxError>,
     {
-        let (compressor, pause) = (&mut self.compressor, &mut self.pause);
+        // Counted here and told afterwards: what the loop does for each frame is most of what a frame costs.
+        let (mut frames, mut left) = (0, work.bytes);
+        let compressor = &mut self.compressor;
         let frame = gather(inner.as_mut(), cx, |small| {
-            let taken = work.bytes > 0 && compressor.write_within(small);
+            let taken = small.len() < left && compressor.write_within(small);
             if taken {
-                pause.end();
-                compressor.gathered(1);
-                work.spend(small.len());
+                frames += 1;
+                left -= small.len();
             }
             taken
         });
+        if frames > 0 {
+            self.pause.end();
+            self.compressor.gathered(frames);
+            work.bytes = left;
+        }
         match frame {
             Poll::Pending if inner.is_end_stream() => self.stage = Stage::Ended(End::Clean),
             Poll::Pending => {
