@@ -10,6 +10,7 @@ mod gather;
 mod look_ahead;
 mod pause;
 mod stream;
+mod turn;
 mod verdict;
 
 pub(crate) use compression::Ahead;

@@ -1,5 +1,6 @@
 //! When a pending producer counts as a pause.
 
+use super::turn::yield_turn;
 use crate::policy::FlushPolicy;
 use std::task::{Context, Poll};
 
@@ -77,7 +78,7 @@ impl Pause {
             }
             self.yields += 1;
         }
-        cx.waker().wake_by_ref();
+        yield_turn(cx);
         Poll::Pending
     }
 }

@@ -194,6 +194,15 @@ mod tests {
     }
 
     #[test]
+    fn small_rounds_without_number_change_nothing_once_it_is_small() {
+        let mut buffer = WriteBuffer::new(16 * 1024);
+        for _ in 0..1000 {
+            round(&mut buffer, 1);
+            assert_eq!(buffer.capacity(), FIRST);
+        }
+    }
+
+    #[test]
     fn a_full_round_between_two_small_ones_keeps_the_size() {
         let mut buffer = WriteBuffer::new(16 * 1024);
         for bytes in [16 * 1024, 10, 9000, 10, 9000] {

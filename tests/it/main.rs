@@ -8,4 +8,5 @@ mod decoding;
 mod pool;
 mod property;
 mod rooms;
+mod streams;
 mod support;
