@@ -18,6 +18,7 @@ mod config;
 mod decode;
 mod eligible;
 mod etag;
+mod fields;
 mod flush;
 mod headers;
 mod list;
