@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod client_requests;
+mod client_responses;
 mod codecs;
 mod compression;
 mod conformance;
@@ -9,5 +10,6 @@ mod decoding;
 mod pool;
 mod property;
 mod rooms;
+mod server_requests;
 mod streams;
 mod support;
