@@ -18,7 +18,7 @@ pub use engine::{EncoderPool, Limits};
 pub use error::{BoxError, Error};
 #[cfg(feature = "http")]
 pub use {
-    body::CompressionBody,
+    body::{BodyWriter, BytesWriter, CompressionBody, WriterBody, WriterOptions},
     policy::{Compress, EtagPolicy, FlushPolicy, Reason, predicate},
     response::{Compression, CompressionLayer},
     stats::Stats,

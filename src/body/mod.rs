@@ -5,9 +5,13 @@ mod end;
 mod look_ahead;
 mod pause;
 mod stream;
+mod writer;
 
 pub(crate) use compression::Ahead;
 pub use compression::CompressionBody;
 pub(crate) use end::End;
 pub(crate) use look_ahead::LookAhead;
+use stream::CHUNK;
 pub(crate) use stream::Stream;
+pub(crate) use writer::FlushMark;
+pub use writer::{BodyWriter, BytesWriter, WriterBody, WriterOptions};

@@ -1,5 +1,6 @@
 //! When a pending producer counts as a pause.
 
+use super::FlushMark;
 use crate::policy::FlushPolicy;
 #[cfg(feature = "tokio")]
 use std::future::Future;
@@ -15,6 +16,8 @@ const YIELDS: u8 = 2;
 #[derive(Debug)]
 pub(super) struct Pause {
     policy: FlushPolicy,
+    /// A producer that says itself when to flush. It overrides the policy.
+    mark: Option<FlushMark>,
     yields: u8,
     #[cfg(feature = "tokio")]
     timer: Option<std::pin::Pin<Box<tokio::time::Sleep>>>,
@@ -24,10 +27,16 @@ impl Pause {
     pub(super) fn new(policy: FlushPolicy) -> Self {
         Self {
             policy,
+            mark: None,
             yields: 0,
             #[cfg(feature = "tokio")]
             timer: None,
         }
+    }
+
+    /// From here on the producer says when to flush.
+    pub(super) fn obey(&mut self, mark: FlushMark) {
+        self.mark = Some(mark);
     }
 
     /// The producer gave something.
@@ -46,6 +55,9 @@ impl Pause {
 
     /// The producer is pending while there are unflushed bytes: ready when they must go out.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(mark) = &self.mark {
+            return if mark.is_set() { Poll::Ready(()) } else { Poll::Pending };
+        }
         match self.policy {
             FlushPolicy::End => Poll::Pending,
             #[cfg(feature = "tokio")]

@@ -1,7 +1,7 @@
 //! A body that is encoded while it is being produced.
 
 use super::pause::Pause;
-use super::{End, LookAhead};
+use super::{End, FlushMark, LookAhead};
 use crate::engine::Compressor;
 use crate::error::{BoxError, Error};
 use crate::policy::{EtagPolicy, FlushPolicy, rewrite_coded_trailers};
@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 
 /// Output that is worth a frame of its own. Smaller frames cost system calls (HTTP/2 writes each one), larger
 /// ones only delay the first byte.
-const CHUNK: usize = 16 * 1024;
+pub(super) const CHUNK: usize = 16 * 1024;
 
 /// Empty frames taken in one poll.
 const MAX_EMPTY: u32 = 1024;
@@ -68,6 +68,11 @@ impl Stream {
         compressor.gathered(frames);
         let stage = end.map_or(Stage::Gather, Stage::Ended);
         Self { compressor, rest, stage, pause: Pause::new(flush), etag, recorder }
+    }
+
+    /// Flushes where the producer marks it, and not where it pauses.
+    pub(super) fn obey(&mut self, mark: FlushMark) {
+        self.pause.obey(mark);
     }
 
     pub(super) fn is_done(&self) -> bool {

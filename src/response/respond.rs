@@ -2,7 +2,7 @@
 
 use super::layer::CompressionLayer;
 use super::settings::Settings;
-use crate::body::{Ahead, CompressionBody, End, LookAhead, Stream};
+use crate::body::{Ahead, CompressionBody, End, FlushMark, LookAhead, Stream};
 use crate::codec::{Codec, CompressionLevel};
 use crate::engine::Compressor;
 use crate::error::BoxError;
@@ -74,8 +74,15 @@ impl<P: Predicate> Plan<P> {
         B::Error: Into<BoxError>,
     {
         let wishes = response.extensions_mut().remove::<Compress>().unwrap_or_default();
+        let mark = response.extensions_mut().remove::<FlushMark>();
         match self.decide(&response, &wishes) {
-            Ok(index) => self.look(response, index, &wishes, cx),
+            Ok(index) => {
+                let mut response = self.look(response, index, &wishes, cx);
+                if let Some(mark) = mark {
+                    response.body_mut().obey(mark);
+                }
+                response
+            }
             Err(reason) => {
                 self.recorder().passed(reason);
                 let varies = reason.varies()
