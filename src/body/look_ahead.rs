@@ -22,11 +22,12 @@ pub(crate) struct LookAhead {
     beyond: Bytes,
     frames: u64,
     end: Option<End>,
+    bound: usize,
 }
 
 impl LookAhead {
-    /// Polls `body` until it ends, is pending, or has given `bound` bytes. `expected` is how many bytes the
-    /// body is likely to give.
+    /// Polls `body` until it ends, is pending, or has given more than `bound` bytes: of exactly so many the next
+    /// poll tells whether that was all. `expected` is how many bytes the body is likely to give.
     pub(crate) fn look<B>(mut body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: usize) -> Self
     where
         B: Body,
@@ -34,13 +35,16 @@ impl LookAhead {
     {
         let mut ahead = Self::nothing(bound, expected);
         let mut empty = 0;
-        while ahead.end.is_none() && ahead.beyond.is_empty() && ahead.len() < bound && empty < MAX_EMPTY {
+        while ahead.wants_more() && empty < MAX_EMPTY {
             match body.as_mut().poll_frame(cx) {
                 Poll::Pending => break,
                 Poll::Ready(None) => ahead.end = Some(End::Clean),
                 Poll::Ready(Some(Err(error))) => ahead.end = Some(End::Error(error.into())),
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
-                    Ok(data) if data.has_remaining() => ahead.add(data, bound),
+                    Ok(data) if data.has_remaining() => {
+                        ahead.add(data);
+                        empty = 0;
+                    }
                     Ok(_) => empty += 1,
                     Err(frame) => ahead.end = frame.into_trailers().ok().map(End::Trailers),
                 },
@@ -56,10 +60,14 @@ impl LookAhead {
     pub(crate) fn nothing(bound: usize, expected: usize) -> Self {
         let mut joined = WriteBuffer::new(bound);
         joined.expect(expected);
-        Self { only: None, joined, beyond: Bytes::new(), frames: 0, end: None }
+        Self { only: None, joined, beyond: Bytes::new(), frames: 0, end: None, bound }
     }
 
-    fn add(&mut self, mut data: impl Buf, bound: usize) {
+    fn wants_more(&self) -> bool {
+        self.end.is_none() && self.beyond.is_empty() && self.len() <= self.bound && self.bound > 0
+    }
+
+    fn add(&mut self, mut data: impl Buf) {
         self.frames += 1;
         let length = data.remaining();
         if self.frames == 1 {
@@ -69,7 +77,7 @@ impl LookAhead {
         if let Some(first) = self.only.take() {
             self.joined.push(&first);
         }
-        if self.joined.len() + length > bound {
+        if self.joined.len() + length > self.bound {
             self.beyond = data.copy_to_bytes(length);
             return;
         }
@@ -91,7 +99,9 @@ impl LookAhead {
     /// The whole body's length, if it ended within the bound without an error.
     pub(crate) fn whole(&self) -> Option<usize> {
         match self.end {
-            Some(End::Clean | End::Trailers(_)) if self.beyond.is_empty() => Some(self.len()),
+            Some(End::Clean | End::Trailers(_)) if self.beyond.is_empty() && self.len() <= self.bound => {
+                Some(self.len())
+            }
             _ => None,
         }
     }
@@ -108,6 +118,11 @@ impl LookAhead {
             None => Bytes::from(self.joined.take()),
         };
         (bytes, self.beyond, self.end)
+    }
+
+    /// How the body ended, once its bytes are of no use any more.
+    pub(crate) fn into_end(self) -> Option<End> {
+        self.end
     }
 
     /// What a stream begins with: joined small frames, frames that go past the buffer, and the end.

@@ -10,6 +10,8 @@ mod brotli;
 #[cfg(feature = "deflate")]
 mod deflate;
 #[cfg(any(feature = "gzip", feature = "deflate"))]
+mod fixed_deflate;
+#[cfg(any(feature = "gzip", feature = "deflate"))]
 mod framed_deflate;
 #[cfg(any(feature = "gzip", feature = "deflate", feature = "zstd", feature = "snappy"))]
 mod gather;
@@ -29,6 +31,7 @@ pub(crate) mod battery;
 pub use level::{CompressionLevel, Levels};
 
 use crate::error::Error;
+use std::any::Any;
 use std::fmt;
 
 /// What an encoder does with the input beyond encoding it.
@@ -77,7 +80,7 @@ pub struct Suspended {
 }
 
 /// A content coding: its names, its levels, and where its encoders and decoders come from.
-pub trait Codec: fmt::Debug + Send + Sync + 'static {
+pub trait Codec: Any + fmt::Debug + Send + Sync {
     /// The coding's token, as `Content-Encoding` says it (RFC 9110 section 8.4.1), in lower case.
     fn name(&self) -> &'static str;
 
@@ -123,9 +126,10 @@ pub trait Codec: fmt::Debug + Send + Sync + 'static {
         16 * 1024
     }
 
-    /// The level for a stream whose flushed batches are only `batch` bytes long, never above `level`.
+    /// The level for a stream whose flushed batches are only `batch` bytes long: at most `level`, or a number
+    /// of the codec's own that [`level`](Codec::level) never gives.
     ///
-    /// A small batch cannot pay for the work of a high level; see "Why do small batches change the level"
+    /// A small batch cannot pay for the work of a high level; see "Why do small batches change the encoder"
     /// in DESIGN.md.
     fn level_for_batch(&self, level: i32, batch: usize) -> i32 {
         let _ = batch;
@@ -171,6 +175,13 @@ pub trait Encoder: Send + Sync {
 
     /// Makes the encoder as new, or says with `false` that it cannot and must be dropped.
     fn reset(&mut self) -> bool;
+
+    /// Makes a new or reset encoder one of another level. `false` if it cannot, and is as it was. Only tried
+    /// where the level makes no difference to [`Codec::memory`].
+    fn set_level(&mut self, level: i32) -> bool {
+        let _ = level;
+        false
+    }
 
     /// Leaves the stream after a flush, so that the encoder can serve another one: what is returned goes on
     /// in any encoder of the codec through [`Encoder::resume`]. `None` if this codec cannot, or if there is

@@ -1,21 +1,29 @@
 //! An encoder with what belongs to it: its key, its output buffer, and its share of the pool's memory.
 
+use super::shelves::Shelved;
 use crate::codec::{Codec, Encoder, Setup};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What two contexts must have in common to be interchangeable: all that changes an encoder's tables.
+/// What two contexts must have in common to be interchangeable: all that changes their tables, which is an
+/// encoder's setup or a decoder's limits.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Key {
+pub(super) struct Key<S = Setup> {
     pub(super) codec: &'static dyn Codec,
-    pub(super) setup: Setup,
+    pub(super) setup: S,
 }
 
-impl PartialEq for Key {
-    /// Codecs are compared by name: a static has no identity that a compiler must keep.
+impl<S: PartialEq> PartialEq for Key<S> {
     fn eq(&self, other: &Self) -> bool {
-        self.setup == other.setup && self.codec.name() == other.codec.name()
+        self.setup == other.setup && is_same(self.codec, other.codec)
     }
+}
+
+/// Whether this is one codec: a layer must not get the contexts of another one, even of the same name.
+///
+/// A codec without fields is its type, since two such statics may share an address; any other is its place.
+fn is_same(one: &'static dyn Codec, other: &'static dyn Codec) -> bool {
+    one.type_id() == other.type_id() && (size_of_val(one) == 0 || std::ptr::addr_eq(one, other))
 }
 
 /// An encoder on loan or on the shelf.
@@ -43,11 +51,45 @@ impl Context {
         }
         self.encoder.reset()
     }
+
+    /// Makes the context as new and fit for `key`; `false` if it can only be dropped or, where the codec or
+    /// the size class are others, put back.
+    pub(super) fn adopt(&mut self, key: Key) -> bool {
+        let level = key.setup.level;
+        let same_tables = Key { setup: Setup { level, ..self.key.setup }, ..self.key } == key;
+        let same_memory = || key.codec.memory(self.key.setup) == key.codec.memory(key.setup);
+        if !same_tables || !same_memory() || !self.reset() {
+            return false;
+        }
+        let fits = self.key.setup.level == level || self.encoder.set_level(level);
+        if fits {
+            self.key = key;
+        }
+        fits
+    }
+
+    /// Gives back an output buffer that is larger than an event's: the stream waits.
+    pub(super) fn shrink(&mut self) {
+        if self.output.capacity() > MAX_WAITING_OUTPUT {
+            self.output = Vec::new();
+        }
+    }
+}
+
+impl Shelved for Context {
+    type Key = Key;
+
+    fn key(&self) -> &Key {
+        &self.key
+    }
 }
 
 /// The output capacity that an idle context may keep. A batch and a chunk fit; a whole body's output, which
 /// can be as large as the look-ahead, fits too.
 const MAX_IDLE_OUTPUT: usize = 80 * 1024;
+
+/// The output capacity that the context of a waiting stream may keep: that of an event of a few KiB.
+const MAX_WAITING_OUTPUT: usize = 4 * 1024;
 
 /// Bytes counted against a limit for as long as this lives.
 #[derive(Debug)]
@@ -61,6 +103,25 @@ impl Charge {
     pub(super) fn force(account: &Arc<AtomicUsize>, bytes: usize) -> Self {
         account.fetch_add(bytes, Ordering::Relaxed);
         Self { account: Arc::clone(account), bytes }
+    }
+
+    /// Counts `bytes` once the sum stays within `limit`, calling `free` until it does; `None` if that says
+    /// that there is nothing to free.
+    pub(super) fn after(
+        account: &Arc<AtomicUsize>,
+        bytes: usize,
+        limit: usize,
+        mut free: impl FnMut() -> bool,
+    ) -> Option<Self> {
+        if bytes > limit {
+            return None;
+        }
+        loop {
+            let charge = Self::within(account, bytes, limit);
+            if charge.is_some() || !free() {
+                return charge;
+            }
+        }
     }
 
     /// Counts `bytes` if the sum stays within `limit`.

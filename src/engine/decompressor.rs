@@ -1,36 +1,12 @@
 //! The decompressor: a message's codings undone one after another, within limits.
 
 use super::Limits;
+use super::decoder_pool::{DecoderKey, DecoderPool};
 use crate::{
-    codec::{Codec, DecodeLimits, Decoder},
+    codec::{Codec, Decoder},
     error::Error,
 };
 use std::fmt;
-
-/// Where decoders come from and where they go: a pool, or nowhere ([`Fresh`]).
-pub trait DecoderSource {
-    /// A decoder as new that keeps to `limits`. Called with the first byte of a message, not before.
-    ///
-    /// # Errors
-    ///
-    /// If none can be had.
-    fn take(&self, codec: &'static dyn Codec, limits: DecodeLimits) -> Result<Box<dyn Decoder>, Error>;
-
-    /// Takes a decoder back after a clean end, already reset. Any other is dropped instead.
-    fn give_back(&self, codec: &'static dyn Codec, limits: DecodeLimits, decoder: Box<dyn Decoder>) {
-        let _ = (codec, limits, decoder);
-    }
-}
-
-/// The source that makes every decoder anew and keeps none.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Fresh;
-
-impl DecoderSource for Fresh {
-    fn take(&self, codec: &'static dyn Codec, limits: DecodeLimits) -> Result<Box<dyn Decoder>, Error> {
-        codec.decoder(limits)
-    }
-}
 
 /// How far a call of [`Decompressor::decode`] came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,8 +22,11 @@ pub struct Progress {
 ///
 /// What one coding decodes to waits for the next in a buffer of 16 KiB, so that memory does not depend on
 /// the message: the decoders' contexts, and a buffer for each coding after the first.
-pub struct Decompressor<S> {
-    source: S,
+///
+/// Decoders come from the pool with the first byte, and go back at the end, or when this is dropped. After an
+/// error they are freed instead, and the decompressor is of no use.
+pub struct Decompressor {
+    pool: DecoderPool,
     limits: Limits,
     /// In the order of decoding: the coding applied last comes first.
     stages: Vec<Stage>,
@@ -59,7 +38,7 @@ pub struct Decompressor<S> {
 /// One coding of the stack.
 struct Stage {
     codec: &'static dyn Codec,
-    /// Taken from the source with the first byte.
+    /// Taken from the pool with the first byte.
     decoder: Option<Box<dyn Decoder>>,
     /// What the stage before has decoded, from `start` on; the first stage has the message itself.
     buffer: Vec<u8>,
@@ -77,7 +56,7 @@ struct Step {
     appended: usize,
 }
 
-impl<S: DecoderSource> Decompressor<S> {
+impl Decompressor {
     /// A decompressor for a message with these codings, in the order in which they were applied and
     /// `Content-Encoding` lists them (RFC 9110 section 8.4). Without any, the message passes as it is.
     ///
@@ -89,7 +68,7 @@ impl<S: DecoderSource> Decompressor<S> {
     pub fn new(
         codings: impl IntoIterator<Item = &'static dyn Codec>,
         limits: Limits,
-        source: S,
+        pool: &DecoderPool,
     ) -> Result<Self, Error> {
         let mut stages = Vec::new();
         for codec in codings {
@@ -99,7 +78,7 @@ impl<S: DecoderSource> Decompressor<S> {
             stages.push(Stage::new(codec));
         }
         stages.reverse();
-        Ok(Self { source, limits, stages, received: 0, failed: false })
+        Ok(Self { pool: pool.clone(), limits, stages, received: 0, failed: false })
     }
 
     /// Decodes from `input`, appending at most `room` bytes to `output`.
@@ -117,7 +96,7 @@ impl<S: DecoderSource> Decompressor<S> {
     }
 
     /// Says that the input has ended, after a call of [`decode`](Self::decode) with no more to give. On a
-    /// clean end the decoders go back to their source.
+    /// clean end the decoders go back to the pool.
     ///
     /// A message of no bytes at all is empty, whatever its codings.
     ///
@@ -134,14 +113,7 @@ impl<S: DecoderSource> Decompressor<S> {
                 return Err(self.fail(error));
             }
         }
-        for stage in &mut self.stages {
-            stage.buffer = Vec::new();
-            if let Some(mut decoder) = stage.decoder.take() {
-                if decoder.reset() {
-                    self.source.give_back(stage.codec, self.limits.declared(), decoder);
-                }
-            }
-        }
+        self.release();
         Ok(())
     }
 
@@ -219,7 +191,7 @@ impl<S: DecoderSource> Decompressor<S> {
             return Ok(None);
         }
         if stage.decoder.is_none() {
-            stage.decoder = Some(self.source.take(stage.codec, self.limits.declared())?);
+            stage.decoder = Some(self.pool.take(stage.key(&self.limits))?);
         }
         let start = output.len();
         let result = stage.decode(first.then_some(input), room, output);
@@ -254,7 +226,17 @@ impl<S: DecoderSource> Decompressor<S> {
         if self.failed { Err(Error::decode("used after an error")) } else { Ok(()) }
     }
 
-    /// Frees the contexts: one that saw an error is never used again, nor is one left in mid-stream.
+    /// Gives the decoders back. What is counted stays.
+    fn release(&mut self) {
+        for stage in &mut self.stages {
+            stage.buffer = Vec::new();
+            if let Some(decoder) = stage.decoder.take() {
+                self.pool.give(stage.key(&self.limits), decoder);
+            }
+        }
+    }
+
+    /// Frees the contexts: one that saw an error is never used again.
     fn fail(&mut self, error: Error) -> Error {
         self.failed = true;
         self.stages.clear();
@@ -265,6 +247,10 @@ impl<S: DecoderSource> Decompressor<S> {
 impl Stage {
     fn new(codec: &'static dyn Codec) -> Self {
         Self { codec, decoder: None, buffer: Vec::new(), start: 0, pending: false, decoded: 0 }
+    }
+
+    fn key(&self, limits: &Limits) -> DecoderKey {
+        DecoderKey { codec: self.codec, setup: limits.declared() }
     }
 
     fn has_input(&self) -> bool {
@@ -311,7 +297,13 @@ fn too_long() -> Error {
     Error::limit("the decoded body is too long")
 }
 
-impl<S> fmt::Debug for Decompressor<S> {
+impl Drop for Decompressor {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl fmt::Debug for Decompressor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let codings: Vec<_> = self.stages.iter().map(|stage| stage.codec.name()).collect();
         f.debug_struct("Decompressor")

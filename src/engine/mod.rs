@@ -5,6 +5,7 @@
 
 mod compressor;
 mod context;
+mod decoder_pool;
 mod decompressor;
 mod limits;
 mod pool;
@@ -13,7 +14,8 @@ mod slot;
 mod write_buffer;
 
 pub use compressor::{Compressor, Tally};
-pub use decompressor::{DecoderSource, Decompressor, Fresh, Progress};
+pub use decoder_pool::DecoderPool;
+pub use decompressor::{Decompressor, Progress};
 pub use limits::Limits;
 pub use pool::{EncoderPool, PoolStats};
 pub use write_buffer::WriteBuffer;

@@ -182,6 +182,36 @@ async fn a_large_frame_is_sliced_and_a_poll_is_bounded() {
     assert!(crate::support::decode::decode("gzip", &coded).unwrap() == input);
 }
 
+/// One large frame, known to be the last, of a length that nobody was told.
+struct Surprise(Option<Bytes>);
+
+impl Body for Surprise {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: std::pin::Pin<&mut Self>,
+        _cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<http_body::Frame<Bytes>, Self::Error>>> {
+        std::task::Poll::Ready(self.0.take().map(|data| Ok(http_body::Frame::data(data))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_ends_beyond_the_look_ahead_is_sliced_too() {
+    for (length, whole) in [(LOOK_AHEAD, true), (LOOK_AHEAD + 1, false), (1_000_000, false)] {
+        let counting = Counting::new("gzip");
+        let body = Surprise(Some(json(length).into()));
+        let response = answer(&layer().codec(counting), "gzip", text(body)).await;
+        assert_eq!(receive(response.into_body()).await.decoded("gzip"), json(length));
+        assert_eq!(counting.calls().len() == 1, whole, "{length}");
+    }
+}
+
 #[tokio::test]
 async fn the_second_of_two_equal_requests_builds_no_context() {
     for codec in CODECS {

@@ -1,8 +1,10 @@
 #![cfg(all(feature = "gzip", feature = "deflate", feature = "zstd", feature = "snappy", feature = "brotli"))]
 
 use super::*;
-use crate::codec::{CODECS, CompressionLevel, Operation, Setup, battery::text, by_name};
-use std::{io::Write, sync::Mutex};
+use crate::codec::{
+    CODECS, CompressionLevel, DecodeLimits, Encoder, Operation, Setup, battery::text, by_name,
+};
+use std::io::Write;
 
 fn codec(name: &str) -> &'static dyn Codec {
     by_name(name).unwrap()
@@ -31,8 +33,12 @@ fn stack(names: &[&str], plain: &[u8]) -> Vec<u8> {
     names.iter().fold(plain.to_vec(), |coded, name| code(name, &coded))
 }
 
-fn decompressor<S: DecoderSource>(names: &[&str], limits: Limits, source: S) -> Decompressor<S> {
-    Decompressor::new(names.iter().map(|name| codec(name)), limits, source).unwrap()
+fn decompressor(names: &[&str], limits: Limits) -> Decompressor {
+    pooled(names, limits, &DecoderPool::new())
+}
+
+fn pooled(names: &[&str], limits: Limits, pool: &DecoderPool) -> Decompressor {
+    Decompressor::new(names.iter().map(|name| codec(name)), limits, pool).unwrap()
 }
 
 #[derive(Debug, Default)]
@@ -43,8 +49,8 @@ struct Outcome {
 }
 
 /// Decodes `coded` in chunks, holding every call to its bounds.
-fn decode<S: DecoderSource>(
-    decompressor: &mut Decompressor<S>,
+fn decode(
+    decompressor: &mut Decompressor,
     coded: &[u8],
     (chunk, room): (usize, usize),
 ) -> (Outcome, Result<(), Error>) {
@@ -90,7 +96,7 @@ fn codings_are_undone_in_reverse_order() {
     for names in stacks {
         let coded = stack(names, &plain);
         for shape in [(1, 1 << 16), (1000, 7), (977, 1000), (1 << 20, 1 << 14), (1 << 20, 1 << 20)] {
-            let mut decompressor = decompressor(names, Limits::default(), Fresh);
+            let mut decompressor = decompressor(names, Limits::default());
             let (outcome, end) = decode(&mut decompressor, &coded, shape);
             end.unwrap();
             assert!(outcome.plain == plain, "{names:?} {shape:?}");
@@ -112,7 +118,7 @@ fn our_own_encoders() {
                 encoder.encode(part, Operation::Flush, &mut coded).unwrap();
             }
             encoder.encode(b"", Operation::Finish, &mut coded).unwrap();
-            let mut decompressor = decompressor(&[codec.name()], Limits::default(), Fresh);
+            let mut decompressor = decompressor(&[codec.name()], Limits::default());
             let (outcome, end) = decode(&mut decompressor, &coded, (999, 1 << 14));
             end.unwrap();
             assert!(outcome.plain == plain, "{codec:?}");
@@ -129,7 +135,7 @@ fn what_was_flushed_comes_through_two_codings() {
     let mut outer = zstd::stream::Encoder::new(Vec::new(), 1).unwrap();
     outer.write_all(inner.get_ref()).unwrap();
     outer.flush().unwrap();
-    let mut decompressor = decompressor(&["gzip", "zstd"], Limits::default(), Fresh);
+    let mut decompressor = decompressor(&["gzip", "zstd"], Limits::default());
     let mut plain = Vec::new();
     let progress = decompressor.decode(outer.get_ref(), 1 << 16, &mut plain).unwrap();
     assert!(!progress.more);
@@ -139,19 +145,14 @@ fn what_was_flushed_comes_through_two_codings() {
 
 #[test]
 fn messages_without_content_are_empty_and_take_no_decoder() {
-    #[derive(Debug)]
-    struct None_;
-    impl DecoderSource for None_ {
-        fn take(&self, _: &'static dyn Codec, _: DecodeLimits) -> Result<Box<dyn Decoder>, Error> {
-            panic!("a decoder was taken before the first byte");
-        }
-    }
+    let pool = DecoderPool::new();
     for codec in CODECS {
-        let mut decompressor = decompressor(&[codec.name(), "gzip", codec.name()], Limits::default(), None_);
+        let mut decompressor = pooled(&[codec.name(), "gzip", codec.name()], Limits::default(), &pool);
         let progress = decompressor.decode(b"", 100, &mut Vec::new()).unwrap();
         assert_eq!(progress, Progress { taken: 0, more: false });
         assert_eq!(decompressor.memory(), 0);
         decompressor.finish().unwrap();
+        assert_eq!(pool.stats(), Default::default());
     }
 }
 
@@ -160,7 +161,7 @@ fn truncated_at_any_byte() {
     for names in [&["gzip"][..], &["gzip", "zstd"], &["snappy", "gzip"]] {
         let coded = stack(names, &text(300));
         for cut in 1..coded.len() {
-            let mut decompressor = decompressor(names, Limits::default(), Fresh);
+            let mut decompressor = decompressor(names, Limits::default());
             let (outcome, end) = decode(&mut decompressor, &coded[..cut], (1 << 20, 1 << 16));
             assert!(end.unwrap_err().is_truncated(), "{names:?} at {cut}");
             assert!(text(300).starts_with(&outcome.plain));
@@ -173,7 +174,7 @@ fn truncated_at_any_byte() {
 fn too_many_codings() {
     for (count, fits) in [(5, true), (6, false), (8000, false)] {
         let codings = std::iter::repeat_n(codec("gzip"), count);
-        let result = Decompressor::new(codings, Limits::default(), Fresh);
+        let result = Decompressor::new(codings, Limits::default(), &DecoderPool::new());
         assert_eq!(result.is_ok(), fits);
         assert!(fits || result.unwrap_err().is_limit());
     }
@@ -186,13 +187,12 @@ fn exactly_the_limit_and_one_byte_more() {
         let coded = code(codec.name(), &plain);
         for room in [100, 40_000, 1 << 20] {
             let exact = Limits::default().max_decoded(40_000);
-            let (outcome, end) =
-                decode(&mut decompressor(&[codec.name()], exact, Fresh), &coded, (999, room));
+            let (outcome, end) = decode(&mut decompressor(&[codec.name()], exact), &coded, (999, room));
             end.unwrap();
             assert!(outcome.plain == plain);
 
             let less = Limits::default().max_decoded(39_999);
-            let (outcome, end) = decode(&mut decompressor(&[codec.name()], less, Fresh), &coded, (999, room));
+            let (outcome, end) = decode(&mut decompressor(&[codec.name()], less), &coded, (999, room));
             assert!(end.unwrap_err().is_limit());
             assert!(outcome.plain.len() <= 39_999 && plain.starts_with(&outcome.plain));
         }
@@ -216,7 +216,7 @@ fn bombs_end_at_the_limit_in_bounded_memory() {
     ];
     for names in stacks {
         let coded = stack(names, &zeros);
-        let mut decompressor = decompressor(names, limits, Fresh);
+        let mut decompressor = decompressor(names, limits);
         let (outcome, end) = decode(&mut decompressor, &coded, (1 << 20, 1 << 14));
         assert!(end.unwrap_err().is_limit(), "{names:?}");
         assert!(outcome.plain.len() <= MIB);
@@ -234,16 +234,16 @@ fn the_ratio_counts_over_all_codings() {
         [(&["gzip"][..], true), (&["x-snappy-framed"], true), (&["gzip", "gzip"], false), (&["zstd"], false)]
     {
         let coded = stack(names, &zeros);
-        let mut bounded = decompressor(names, Limits::default(), Fresh);
+        let mut bounded = decompressor(names, Limits::default());
         let (outcome, end) = decode(&mut bounded, &coded, (1 << 20, 1 << 14));
         assert_eq!(end.is_ok(), fits, "{names:?}: {}", zeros.len() / coded.len());
         assert!(fits || (end.unwrap_err().is_limit() && outcome.plain.len() < (1 << 20) + (1 << 15)));
 
-        let mut unbounded = decompressor(names, Limits::default().max_ratio(u64::MAX), Fresh);
+        let mut unbounded = decompressor(names, Limits::default().max_ratio(u64::MAX));
         decode(&mut unbounded, &coded, (1 << 20, 1 << 14)).1.unwrap();
         // Within the allowance no ratio is too high.
         let small = stack(names, &zeros[..1 << 20]);
-        decode(&mut decompressor(names, Limits::default(), Fresh), &small, (1 << 20, 1 << 14)).1.unwrap();
+        decode(&mut decompressor(names, Limits::default()), &small, (1 << 20, 1 << 14)).1.unwrap();
     }
 }
 
@@ -253,59 +253,98 @@ fn what_decodes_to_nothing_is_bounded_too() {
     let members = code("gzip", b"").repeat(20_000);
     let frames = b"\x50\x2a\x4d\x18\0\0\0\0".repeat(200_000);
     for (name, coded) in [("gzip", &members), ("zstd", &frames)] {
-        let mut alone = decompressor(&[name], Limits::default(), Fresh);
+        let mut alone = decompressor(&[name], Limits::default());
         let (outcome, end) = decode(&mut alone, coded, (1 << 24, 1 << 14));
         end.unwrap();
         assert!(outcome.calls >= coded.len() / (2 * WORK));
     }
     let coded = stack(&["zstd"], &frames);
-    let mut stacked = decompressor(&["zstd", "zstd"], Limits::default(), Fresh);
+    let mut stacked = decompressor(&["zstd", "zstd"], Limits::default());
     let (outcome, end) = decode(&mut stacked, &coded, (1 << 24, 1 << 14));
     assert!(end.unwrap_err().is_limit());
     assert!(outcome.calls > 10 && outcome.plain.is_empty());
 }
 
 #[test]
-fn decoders_go_back_after_a_clean_end_only() {
-    #[derive(Default)]
-    struct Shelf(Mutex<Vec<(&'static str, Box<dyn Decoder>)>>);
-    impl DecoderSource for &Shelf {
-        fn take(&self, codec: &'static dyn Codec, limits: DecodeLimits) -> Result<Box<dyn Decoder>, Error> {
-            let mut shelf = self.0.lock().unwrap();
-            let found = shelf.iter().position(|(name, _)| *name == codec.name());
-            found.map_or_else(|| codec.decoder(limits), |at| Ok(shelf.remove(at).1))
-        }
-
-        fn give_back(&self, codec: &'static dyn Codec, _: DecodeLimits, decoder: Box<dyn Decoder>) {
-            self.0.lock().unwrap().push((codec.name(), decoder));
-        }
-    }
-    let (shelf, plain) = (Shelf::default(), text(5000));
+fn decoders_go_back_at_the_end_and_when_they_are_dropped() {
+    let plain = text(5000);
     for codec in CODECS {
-        let names = [codec.name(), "gzip"];
+        let (pool, names) = (DecoderPool::new(), [codec.name(), "gzip"]);
         let coded = stack(&names, &plain);
-        for _ in 0..3 {
-            let mut decompressor = decompressor(&names, Limits::default(), &shelf);
-            let (outcome, end) = decode(&mut decompressor, &coded, (100, 1000));
+        for round in 0..3 {
+            let mut whole = pooled(&names, Limits::default(), &pool);
+            let (outcome, end) = decode(&mut whole, &coded, (100, 1000));
             end.unwrap();
-            assert!(outcome.plain == plain);
-            assert_eq!(decompressor.memory(), 0);
+            assert!(outcome.plain == plain, "{codec:?} {round}");
+            assert_eq!(whole.memory(), 0);
+            // Left in the middle: what it has decoded must not show in the next message.
+            let mut dropped = pooled(&names, Limits::default(), &pool);
+            dropped.decode(&coded[..coded.len() / 2], 1 << 20, &mut Vec::new()).unwrap();
+            drop(dropped);
+            let stats = pool.stats();
+            assert_eq!((stats.idle, stats.misses), (2, 2), "{codec:?} {round}");
         }
     }
-    let count = shelf.0.lock().unwrap().len();
-    assert_eq!(count, CODECS.len() + 1);
-    let coded = code("gzip", &plain);
-    for broken in [&coded[..coded.len() - 1], &[&coded[..], b"x"].concat()] {
-        let mut decompressor = decompressor(&["gzip"], Limits::default(), &shelf);
-        decode(&mut decompressor, broken, (100, 1000)).1.unwrap_err();
+}
+
+#[test]
+fn decoders_that_saw_an_error_are_freed() {
+    for codec in CODECS {
+        let (pool, coded) = (DecoderPool::new(), code(codec.name(), &text(5000)));
+        for broken in [&coded[..coded.len() - 1], &[&coded[..], b"x"].concat()] {
+            decode(&mut pooled(&[codec.name()], Limits::default(), &pool), broken, (100, 1000))
+                .1
+                .unwrap_err();
+            assert_eq!((pool.stats().idle, pool.stats().memory), (0, 0), "{codec:?}");
+        }
     }
-    assert_eq!(shelf.0.lock().unwrap().len(), count - 2);
+}
+
+#[test]
+fn decoders_with_other_limits_are_not_taken() {
+    let (pool, coded) = (DecoderPool::new(), code("zstd", &text(200_000)));
+    decode(&mut pooled(&["zstd"], Limits::default(), &pool), &coded, (1 << 20, 1 << 14)).1.unwrap();
+    assert_eq!(pool.stats().idle, 1);
+    let narrow = Limits::default().max_window(1 << 10);
+    let end = decode(&mut pooled(&["zstd"], narrow, &pool), &coded, (1 << 20, 1 << 14)).1;
+    assert!(end.unwrap_err().is_limit());
+    assert_eq!((pool.stats().idle, pool.stats().hits), (1, 0));
+}
+
+#[test]
+fn idle_decoders_stay_below_the_limit() {
+    let coded = code("gzip", &text(1000));
+    let pool = DecoderPool::with_limit(200 << 10);
+    let mut live: Vec<_> = (0..10).map(|_| pooled(&["gzip"], Limits::default(), &pool)).collect();
+    for decompressor in &mut live {
+        decompressor.decode(&coded, 1 << 14, &mut Vec::new()).unwrap();
+    }
+    drop(live);
+    let stats = pool.stats();
+    assert!((1..10).contains(&stats.idle) && stats.memory <= 200 << 10, "{stats:?}");
 }
 
 #[test]
 fn a_decoder_that_leaves_input_is_an_error() {
     #[derive(Debug)]
     struct Stuck;
+    impl Codec for Stuck {
+        fn name(&self) -> &'static str {
+            "stuck"
+        }
+        fn level(&self, _: CompressionLevel) -> i32 {
+            0
+        }
+        fn memory(&self, _: Setup) -> usize {
+            0
+        }
+        fn encoder(&self, _: Setup) -> Result<Box<dyn Encoder>, Error> {
+            unimplemented!()
+        }
+        fn decoder(&self, _: DecodeLimits) -> Result<Box<dyn Decoder>, Error> {
+            Ok(Box::new(Stuck))
+        }
+    }
     impl Decoder for Stuck {
         fn decode(&mut self, _: &[u8], _: usize, _: &mut Vec<u8>) -> Result<usize, Error> {
             Ok(0)
@@ -320,11 +359,7 @@ fn a_decoder_that_leaves_input_is_an_error() {
             0
         }
     }
-    impl DecoderSource for Stuck {
-        fn take(&self, _: &'static dyn Codec, _: DecodeLimits) -> Result<Box<dyn Decoder>, Error> {
-            Ok(Box::new(Stuck))
-        }
-    }
-    let mut decompressor = decompressor(&["gzip"], Limits::default(), Stuck);
+    let codings: [&'static dyn Codec; 1] = [&Stuck];
+    let mut decompressor = Decompressor::new(codings, Limits::default(), &DecoderPool::new()).unwrap();
     assert!(decompressor.decode(b"x", 100, &mut Vec::new()).unwrap_err().is_decode());
 }
