@@ -25,6 +25,8 @@ pub(crate) struct Stream {
     compressor: Compressor,
     /// What is left of a frame that did not go into one batch.
     rest: Bytes,
+    /// The frame behind `rest`, if two were there before the head went out.
+    behind: Bytes,
     stage: Stage,
     pause: Pause,
     /// What becomes of an entity tag in the trailers.
@@ -63,11 +65,11 @@ impl Stream {
         recorder: Recorder,
     ) -> Self {
         let frames = ahead.frames();
-        let (buffer, rest, end) = ahead.into_stream();
+        let (buffer, [rest, behind], end) = ahead.into_stream();
         compressor.begin_with(buffer);
         compressor.gathered(frames);
         let stage = end.map_or(Stage::Gather, Stage::Ended);
-        Self { compressor, rest, stage, pause: Pause::new(flush), etag, recorder }
+        Self { compressor, rest, behind, stage, pause: Pause::new(flush), etag, recorder }
     }
 
     /// Flushes where the producer marks it, and not where it pauses.
@@ -164,6 +166,9 @@ impl Stream {
         let encoded = self.compressor.tally().bytes_in;
         let taken = self.compressor.write(&self.rest)?;
         self.rest.advance(taken);
+        if self.rest.is_empty() {
+            self.rest = std::mem::take(&mut self.behind);
+        }
         work.spend(taken.max(self.encoded_since(encoded)));
         Ok(Step::Continue)
     }

@@ -6,3 +6,4 @@ mod pool;
 mod property;
 mod rooms;
 mod support;
+mod writer;
