@@ -67,7 +67,7 @@ pub use error::{BoxError, Error};
 pub use {
     body::{BodyWriter, BytesWriter, CompressionBody, WriterBody, WriterOptions},
     policy::{Compress, EtagPolicy, FlushPolicy, Reason, predicate},
-    response::{Compression, CompressionLayer},
+    response::{Compression, CompressionLayer, Negotiation},
     stats::Stats,
 };
 

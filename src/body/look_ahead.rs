@@ -1,11 +1,12 @@
 //! Looking at what a body has ready, without ever waiting for it.
 
 use super::End;
+use super::gather::gather;
 use crate::engine::WriteBuffer;
 use crate::error::BoxError;
 use bytes::{Buf, Bytes};
 use http_body::Body;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 /// Empty frames in a row before a look ahead gives up: they carry nothing that would end it.
@@ -28,7 +29,26 @@ pub(crate) struct LookAhead {
 impl LookAhead {
     /// Polls `body` until it ends, is pending, or has given more than `bound` bytes: of exactly so many the next
     /// poll tells whether that was all. `expected` is how many bytes the body is likely to give.
-    pub(crate) fn look<B>(mut body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: usize) -> Self
+    pub(crate) fn look<B>(body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: usize) -> Self
+    where
+        B: Body,
+        B::Error: Into<BoxError>,
+    {
+        let mut body = Some(body);
+        let look = std::future::poll_fn(|cx| {
+            Poll::Ready(body.take().map(|body| Self::look_now(body, cx, bound, expected)))
+        });
+        // With its cooperative budget spent, a tokio resource says pending although it is ready. The bound
+        // limits the work here as well as the budget does.
+        #[cfg(feature = "tokio")]
+        let look = tokio::task::coop::unconstrained(look);
+        match pin!(look).poll(cx) {
+            Poll::Ready(Some(ahead)) => ahead,
+            _ => Self::nothing(bound, expected),
+        }
+    }
+
+    fn look_now<B>(mut body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: usize) -> Self
     where
         B: Body,
         B::Error: Into<BoxError>,
@@ -36,8 +56,11 @@ impl LookAhead {
         let mut ahead = Self::nothing(bound, expected);
         let mut empty = 0;
         while ahead.wants_more() && empty < MAX_EMPTY {
-            match body.as_mut().poll_frame(cx) {
-                Poll::Pending => break,
+            let polled = gather(body.as_mut(), cx, |small| {
+                empty = 0;
+                ahead.add_within(small)
+            });
+            match polled {
                 Poll::Ready(None) => ahead.end = Some(End::Clean),
                 Poll::Ready(Some(Err(error))) => ahead.end = Some(End::Error(error.into())),
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
@@ -48,9 +71,11 @@ impl LookAhead {
                     Ok(_) => empty += 1,
                     Err(frame) => ahead.end = frame.into_trailers().ok().map(End::Trailers),
                 },
-            }
-            if ahead.end.is_none() && body.is_end_stream() {
-                ahead.end = Some(End::Clean);
+                Poll::Pending => {
+                    // Asked only here: asking after each frame would cost bodies of many frames.
+                    ahead.end = body.is_end_stream().then_some(End::Clean);
+                    break;
+                }
             }
         }
         ahead
@@ -65,6 +90,14 @@ impl LookAhead {
 
     fn wants_more(&self) -> bool {
         self.end.is_none() && self.beyond.is_empty() && self.len() <= self.bound && self.bound > 0
+    }
+
+    /// Adds a small frame where nothing is to be decided: several are joined already, and there is room.
+    #[inline]
+    fn add_within(&mut self, small: &[u8]) -> bool {
+        let added = self.only.is_none() && self.joined.push_within(small);
+        self.frames += u64::from(added);
+        added
     }
 
     fn add(&mut self, mut data: impl Buf) {

@@ -1,7 +1,10 @@
 //! Bodies: where polling meets the engine.
 
+#[cfg(feature = "tokio")]
+mod clock;
 mod compression;
 mod end;
+mod gather;
 mod look_ahead;
 mod pause;
 mod stream;

@@ -1,5 +1,6 @@
 //! A body that is encoded while it is being produced.
 
+use super::gather::gather;
 use super::pause::Pause;
 use super::{End, FlushMark, LookAhead};
 use crate::engine::Compressor;
@@ -29,6 +30,9 @@ pub(crate) struct Stream {
     behind: Bytes,
     stage: Stage,
     pause: Pause,
+    /// Whether the last poll did all the work that one may, and gave a frame. Connections poll on while there
+    /// are frames, so the next poll must not work again before others had their turn.
+    owes_turn: bool,
     /// What becomes of an entity tag in the trailers.
     etag: EtagPolicy,
     recorder: Recorder,
@@ -69,7 +73,11 @@ impl Stream {
         compressor.begin_with(buffer);
         compressor.gathered(frames);
         let stage = end.map_or(Stage::Gather, Stage::Ended);
-        Self { compressor, rest, behind, stage, pause: Pause::new(flush), etag, recorder }
+        let mut pause = Pause::new(flush);
+        if compressor.unflushed() || !rest.is_empty() {
+            pause.end();
+        }
+        Self { compressor, rest, behind, stage, pause, owes_turn: false, etag, recorder }
     }
 
     /// Flushes where the producer marks it, and not where it pauses.
@@ -86,10 +94,17 @@ impl Stream {
         B: Body,
         B::Error: Into<BoxError>,
     {
+        if std::mem::take(&mut self.owes_turn) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        if self.pause.is_overdue() && matches!(self.stage, Stage::Gather) {
+            self.stage = Stage::Flush;
+        }
         let mut work = Work { bytes: self.compressor.batch(), empty_frames: MAX_EMPTY };
         loop {
             if self.compressor.output_len() >= CHUNK || self.compressor.must_put_out() {
-                return Poll::Ready(self.chunk());
+                return Poll::Ready(self.chunk(&work));
             }
             if work.bytes == 0 || work.empty_frames == 0 {
                 cx.waker().wake_by_ref();
@@ -109,7 +124,9 @@ impl Stream {
             };
             match step {
                 Ok(Step::Continue) => {}
-                Ok(Step::PutOut) if self.compressor.output_len() > 0 => return Poll::Ready(self.chunk()),
+                Ok(Step::PutOut) if self.compressor.output_len() > 0 => {
+                    return Poll::Ready(self.chunk(&work));
+                }
                 Ok(Step::PutOut) => {}
                 Err(error) => {
                     self.stage = Stage::Done;
@@ -119,13 +136,24 @@ impl Stream {
         }
     }
 
-    /// Asks the producer for a frame. Ready if there is something to do, whatever it is.
+    /// Asks the producer for frames. Ready if there is something to do, whatever it is.
     fn pull<B>(&mut self, mut inner: Pin<&mut B>, cx: &mut Context<'_>, work: &mut Work) -> Poll<()>
     where
         B: Body,
         B::Error: Into<BoxError>,
     {
-        match inner.as_mut().poll_frame(cx) {
+        let (compressor, pause) = (&mut self.compressor, &mut self.pause);
+        let frame = gather(inner.as_mut(), cx, |small| {
+            let taken = work.bytes > 0 && compressor.write_within(small);
+            if taken {
+                pause.end();
+                compressor.gathered(1);
+                work.spend(small.len());
+            }
+            taken
+        });
+        match frame {
+            Poll::Pending if inner.is_end_stream() => self.stage = Stage::Ended(End::Clean),
             Poll::Pending => {
                 if !self.compressor.unflushed() {
                     self.compressor.park();
@@ -133,33 +161,28 @@ impl Stream {
                 }
                 std::task::ready!(self.pause.poll(cx));
                 self.stage = Stage::Flush;
-                return Poll::Ready(());
             }
             Poll::Ready(None) => self.stage = Stage::Ended(End::Clean),
             Poll::Ready(Some(Err(error))) => self.stage = Stage::Ended(End::Error(error.into())),
-            Poll::Ready(Some(Ok(frame))) => {
-                self.pause.end();
-                match frame.into_data() {
-                    Ok(mut data) => {
-                        self.rest = data.copy_to_bytes(data.remaining());
-                        if self.rest.is_empty() {
-                            work.empty_frames -= 1;
-                        } else {
-                            self.compressor.gathered(1);
-                        }
-                        if inner.is_end_stream() {
-                            self.stage = Stage::Ended(End::Clean);
-                        }
-                    }
-                    Err(frame) => {
-                        if let Ok(trailers) = frame.into_trailers() {
-                            self.stage = Stage::Ended(End::Trailers(trailers));
-                        }
-                    }
+            Poll::Ready(Some(Ok(frame))) => self.take(frame, work),
+        }
+        Poll::Ready(())
+    }
+
+    fn take(&mut self, frame: Frame<impl Buf>, work: &mut Work) {
+        self.pause.end();
+        match frame.into_data() {
+            Ok(data) if !data.has_remaining() => work.empty_frames -= 1,
+            Ok(mut data) => {
+                self.rest = data.copy_to_bytes(data.remaining());
+                self.compressor.gathered(1);
+            }
+            Err(frame) => {
+                if let Ok(trailers) = frame.into_trailers() {
+                    self.stage = Stage::Ended(End::Trailers(trailers));
                 }
             }
         }
-        Poll::Ready(())
     }
 
     fn take_in(&mut self, work: &mut Work) -> Result<Step, Error> {
@@ -201,8 +224,12 @@ impl Stream {
         Ok(Step::Continue)
     }
 
-    fn chunk(&mut self) -> Option<Item> {
-        Some(Ok(Frame::data(self.compressor.take_output())))
+    fn chunk(&mut self, work: &Work) -> Option<Item> {
+        let output = self.compressor.take_output();
+        self.owes_turn = work.bytes == 0 && !matches!(self.stage, Stage::Trailers(_) | Stage::Done);
+        // The client may be slow to come back for more.
+        self.compressor.park();
+        Some(Ok(Frame::data(output)))
     }
 
     fn trailers(&mut self) -> Option<Item> {

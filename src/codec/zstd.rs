@@ -42,13 +42,11 @@ impl Codec for Zstd {
         size.map_or(UNKNOWN, |size| CLASS_BOUNDS.iter().take_while(|bound| size > **bound).count() as u8)
     }
 
+    /// A call ends a block (see [`Frame::block`]), so this is also the size of a long message's blocks. Beyond
+    /// level 4 blocks of 16 KiB cost 2 to 3 % in size, and take 0.2 ms (level 5) to 6 ms (19); smaller ones
+    /// would cost twice as much.
     fn batch(&self, level: i32) -> usize {
-        match level {
-            ..=4 => 64 * 1024,
-            5..=8 => 16 * 1024,
-            9..=12 => 8 * 1024,
-            _ => 4 * 1024,
-        }
+        if level <= 4 { 64 * 1024 } else { 16 * 1024 }
     }
 
     fn memory(&self, setup: Setup) -> usize {
@@ -78,8 +76,11 @@ struct Frame {
     pledged: Option<u64>,
     /// Whether the context has seen input.
     begun: bool,
-    /// Whether there is input that no flush has put out.
-    unflushed: bool,
+    /// Bytes of input that no flush has put out.
+    unflushed: usize,
+    /// The input after which a block ends. zstd would gather 128 KiB and encode them in one call, which at level
+    /// 19 takes 80 ms.
+    block: usize,
 }
 
 impl Frame {
@@ -97,7 +98,7 @@ impl Frame {
         } else if setup.level > LEVELS.best {
             set(CParameter::WindowLog(MAX_WINDOW_LOG))?;
         }
-        Ok(Self { context, pledged: None, begun: false, unflushed: false })
+        Ok(Self { context, pledged: None, begun: false, unflushed: 0, block: Zstd.batch(setup.level) })
     }
 
     fn stream(
@@ -129,9 +130,11 @@ impl Encoder for Frame {
     fn encode(&mut self, input: &[u8], operation: Operation, output: &mut Vec<u8>) -> Result<(), Error> {
         let directive = match operation {
             Operation::Encode if input.is_empty() => return Ok(()),
-            Operation::Flush if input.is_empty() && !self.unflushed => return Ok(()),
-            Operation::Encode => ZSTD_EndDirective::ZSTD_e_continue,
-            Operation::Flush => ZSTD_EndDirective::ZSTD_e_flush,
+            Operation::Flush if input.is_empty() && self.unflushed == 0 => return Ok(()),
+            Operation::Encode if self.unflushed + input.len() < self.block => {
+                ZSTD_EndDirective::ZSTD_e_continue
+            }
+            Operation::Encode | Operation::Flush => ZSTD_EndDirective::ZSTD_e_flush,
             Operation::Finish => ZSTD_EndDirective::ZSTD_e_end,
         };
         if !self.begun {
@@ -140,7 +143,8 @@ impl Encoder for Frame {
                 self.context.set_pledged_src_size(Some(size)).map_err(failed)?;
             }
         }
-        self.unflushed = operation == Operation::Encode;
+        let held = matches!(directive, ZSTD_EndDirective::ZSTD_e_continue);
+        self.unflushed = if held { self.unflushed + input.len() } else { 0 };
         self.stream(input, directive, output)
     }
 
@@ -152,7 +156,7 @@ impl Encoder for Frame {
     fn reset(&mut self) -> bool {
         self.pledged = None;
         self.begun = false;
-        self.unflushed = false;
+        self.unflushed = 0;
         self.context.reset(ResetDirective::SessionOnly).is_ok()
     }
 }

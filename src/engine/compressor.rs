@@ -166,6 +166,12 @@ impl Compressor {
         Ok(taken)
     }
 
+    /// Takes all of `input`, or nothing: nothing if anything is due besides a copy. For tiny writes.
+    #[inline]
+    pub fn write_within(&mut self, input: &[u8]) -> bool {
+        self.buffer.push_within(input)
+    }
+
     /// Exchanges the buffer, with all that is in it. For writers, which keep it at hand between calls.
     pub(crate) fn swap_buffer(&mut self, buffer: &mut WriteBuffer) {
         std::mem::swap(&mut self.buffer, buffer);

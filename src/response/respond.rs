@@ -1,5 +1,9 @@
 //! From a service's response to the one that goes out: the decision, and the body that follows from it.
 
+mod written;
+
+pub(super) use written::Length;
+
 use super::layer::CompressionLayer;
 use super::settings::Settings;
 use crate::body::{Ahead, CompressionBody, End, FlushMark, LookAhead, Stream};
@@ -84,14 +88,18 @@ impl<P: Predicate> Plan<P> {
                 response
             }
             Err(reason) => {
-                self.recorder().passed(reason);
-                let varies = reason.varies()
-                    && (reason != Reason::NotModified || self.predicate.could_compress(&response));
-                self.rewrite_passed(response.headers_mut(), reason, varies);
+                self.pass(&mut response, reason);
                 let silent = self.facts.is_head && reason == Reason::Empty;
                 response.map(if silent { CompressionBody::silent } else { CompressionBody::pass })
             }
         }
+    }
+
+    pub(super) fn pass<B: Body>(&self, response: &mut Response<B>, reason: Reason) {
+        self.recorder().passed(reason);
+        let varies =
+            reason.varies() && (reason != Reason::NotModified || self.predicate.could_compress(response));
+        self.rewrite_passed(response.headers_mut(), reason, varies);
     }
 
     /// Whether to code, as far as the head tells, and which offer to take.
@@ -278,7 +286,7 @@ impl<P: Predicate> Plan<P> {
         self.rewrite_passed(headers, reason, reason.varies());
         let (first, second, end) = ahead.into_parts();
         if matches!(end, Some(End::Clean)) && !headers.contains_key(TRANSFER_ENCODING) {
-            headers.insert(CONTENT_LENGTH, HeaderValue::from(first.len()));
+            headers.insert(CONTENT_LENGTH, HeaderValue::from(first.len() + second.len()));
         }
         CompressionBody::ahead(body, Ahead { first, second, end })
     }
@@ -295,16 +303,25 @@ impl<P: Predicate> Plan<P> {
 
     /// Adds padding, where it was asked for, and returns how much of it will be in the body.
     fn pad(&self, headers: &mut HeaderMap, compressor: &mut Compressor) -> usize {
-        let Some(range) = self.settings.config.padding() else { return 0 };
-        let bytes = random_in(*range.start(), *range.end());
         if compressor.codec().pads() {
+            let bytes = self.padding();
             compressor.pad(bytes);
             return usize::from(bytes);
         }
-        if let Ok(filler) = HeaderValue::from_bytes(&vec![b'.'; usize::from(bytes)]) {
+        self.pad_head(headers);
+        0
+    }
+
+    fn pad_head(&self, headers: &mut HeaderMap) {
+        let bytes = usize::from(self.padding());
+        if let (true, Ok(filler)) = (bytes > 0, HeaderValue::from_bytes(&vec![b'.'; bytes])) {
             headers.insert(HeaderName::from_static("x-padding"), filler);
         }
-        0
+    }
+
+    /// How many bytes of padding this response gets.
+    fn padding(&self) -> u16 {
+        self.settings.config.padding().map_or(0, |range| random_in(*range.start(), *range.end()))
     }
 
     fn recorder(&self) -> &crate::stats::Recorder {

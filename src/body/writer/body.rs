@@ -1,4 +1,4 @@
-use super::channel::{Channel, Coded, Next};
+use super::channel::{Channel, Coded, FlushMark, Next};
 use crate::body::End;
 use crate::error::BoxError;
 use crate::policy::{EtagPolicy, rewrite_coded};
@@ -43,11 +43,16 @@ impl WriterBody {
                 rewrite_coded(response.headers_mut(), coding, length, EtagPolicy::Keep);
             }
             None => {
-                let mark = response.body().channel.mark();
+                let mark = response.body().mark();
                 response.extensions_mut().insert(mark);
             }
         }
         response
+    }
+
+    /// What a layer learns of flushes by.
+    pub(crate) fn mark(&self) -> FlushMark {
+        self.channel.mark()
     }
 
     /// Ready once something is there: data, a flush, or the end.

@@ -2,6 +2,7 @@
 
 use super::sink::Sink;
 use crate::body::End;
+#[cfg(feature = "axum")]
 use crate::error::BoxError;
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -197,6 +198,7 @@ impl Channel {
     }
 
     /// Ready once it is known how the body begins: with a frame, with a flush, or with its end.
+    #[cfg(feature = "axum")]
     pub(super) fn poll_begun(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.lock();
         if state.begun || state.lent.is_some() || state.end.is_some() {
@@ -207,6 +209,7 @@ impl Channel {
     }
 
     /// The error of a body that gave nothing else.
+    #[cfg(feature = "axum")]
     pub(super) fn take_first_error(&self) -> Option<BoxError> {
         let mut state = self.lock();
         if state.begun || !matches!(state.end, Some(End::Error(_))) {

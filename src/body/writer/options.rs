@@ -1,5 +1,5 @@
 use super::channel::Channel;
-use super::sink::Sink;
+use super::sink::{Coder, Sink};
 use super::{BodyWriter, BytesWriter, WriterBody};
 use crate::codec::{Codec, CompressionLevel};
 use crate::engine::{Compressor, EncoderPool};
@@ -68,29 +68,39 @@ impl WriterOptions {
         Self { deadline: Some(deadline), ..self }
     }
 
+    /// Leaves what ends before any of it was encoded as it is, for whoever makes the head to decide about it.
+    pub(crate) fn lazy(self) -> Self {
+        Self { lazy: true, ..self }
+    }
+
     /// A writer and the body that it writes.
     #[must_use]
     pub fn channel(&self) -> (BodyWriter, WriterBody) {
-        self.open(self.sink())
+        self.channel_with(self.coder())
     }
 
     /// A writer that keeps what comes out, for answers that are made whole.
     #[must_use]
     pub fn whole(&self) -> BytesWriter {
-        BytesWriter::with(self.sink(), self)
+        self.whole_with(self.coder())
     }
 
-    pub(super) fn open(&self, sink: Sink) -> (BodyWriter, WriterBody) {
+    /// A writer and its body, coded by what the caller chose.
+    pub(crate) fn channel_with(&self, coder: Option<Coder>) -> (BodyWriter, WriterBody) {
+        let sink = Sink::new(coder);
         let channel = Arc::new(Channel::new(self.capacity));
         let body = WriterBody::new(Arc::clone(&channel), sink.coding());
         (BodyWriter::with(sink, self, channel), body)
     }
 
-    fn sink(&self) -> Sink {
-        match self.coding {
-            Some((codec, level)) => Sink::coded(Compressor::new(&self.pool, codec, level, None), None),
-            None => Sink::plain(),
-        }
+    /// A writer that keeps what comes out, coded by what the caller chose.
+    pub(crate) fn whole_with(&self, coder: Option<Coder>) -> BytesWriter {
+        BytesWriter::with(Sink::new(coder), self)
+    }
+
+    fn coder(&self) -> Option<Coder> {
+        let (codec, level) = self.coding?;
+        Some((Compressor::new(&self.pool, codec, level, None), None))
     }
 }
 

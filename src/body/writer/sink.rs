@@ -8,6 +8,9 @@ use bytes::Bytes;
 /// body takes such frames without copying them.
 const FRAME: usize = 64 * 1024;
 
+/// What codes a message, and who counts in the end what it has cost.
+pub(crate) type Coder = (Compressor, Option<Recorder>);
+
 /// Where a writer's bytes are gathered, and what codes them.
 #[derive(Debug)]
 pub(super) struct Sink {
@@ -21,24 +24,22 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    pub(super) fn plain() -> Self {
-        Self::with(WriteBuffer::new(FRAME), None, None)
+    pub(super) fn new(coder: Option<Coder>) -> Self {
+        let mut sink = Self::absent();
+        match coder {
+            None => sink.buffer = WriteBuffer::new(FRAME),
+            Some((mut compressor, recorder)) => {
+                compressor.swap_buffer(&mut sink.buffer);
+                sink.compressor = Some(compressor);
+                sink.recorder = recorder;
+            }
+        }
+        sink
     }
 
     /// In the place of one that is elsewhere: whatever is written is more than a mere copy.
     pub(super) fn absent() -> Self {
-        Self::with(WriteBuffer::new(0), None, None)
-    }
-
-    /// With a recorder, which is told in the end what the message has cost.
-    pub(super) fn coded(mut compressor: Compressor, recorder: Option<Recorder>) -> Self {
-        let mut buffer = WriteBuffer::new(0);
-        compressor.swap_buffer(&mut buffer);
-        Self::with(buffer, Some(compressor), recorder)
-    }
-
-    fn with(buffer: WriteBuffer, compressor: Option<Compressor>, recorder: Option<Recorder>) -> Self {
-        Self { buffer, compressor, writes: 0, recorder }
+        Self { buffer: WriteBuffer::new(0), compressor: None, writes: 0, recorder: None }
     }
 
     /// Takes all of `input` if that is a mere copy, else nothing.
