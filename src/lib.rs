@@ -48,6 +48,8 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "axum")]
+pub mod axum;
 #[cfg(feature = "http")]
 pub mod body;
 pub mod codec;

@@ -80,7 +80,7 @@ impl<P: Predicate> Negotiation<P> {
     ///
     /// What `write` returns, or the encoder's error.
     pub fn whole<E: From<io::Error>>(
-        mut self,
+        &mut self,
         head: Response<()>,
         write: impl FnOnce(&mut BytesWriter) -> Result<(), E>,
     ) -> Result<Response<CompressionBody<WriterBody>>, E> {

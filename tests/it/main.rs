@@ -1,5 +1,6 @@
 //! One binary for all tests but those that count allocations: modules are named after what they prove.
 
+mod axum_answers;
 mod bad_input;
 mod codecs;
 mod compression;

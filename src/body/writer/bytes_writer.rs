@@ -3,6 +3,7 @@ use super::sink::Sink;
 use super::{WriterBody, WriterOptions};
 use crate::engine::Tally;
 use bytes::Bytes;
+use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -14,13 +15,13 @@ use std::sync::Arc;
 /// encoder is encoded in one call. Made by [`WriterOptions::whole`].
 pub struct BytesWriter {
     sink: Sink,
-    frames: Vec<Bytes>,
+    frames: VecDeque<Bytes>,
     lazy: bool,
 }
 
 impl BytesWriter {
     pub(super) fn with(sink: Sink, options: &WriterOptions) -> Self {
-        Self { sink, frames: Vec::new(), lazy: options.lazy }
+        Self { sink, frames: VecDeque::new(), lazy: options.lazy }
     }
 
     /// The whole body.
@@ -44,8 +45,28 @@ impl BytesWriter {
             Some(plain) => (plain, Coded::No),
             None => (self.sink.finish().map_err(io::Error::other)?, Coded::AsSaid),
         };
-        self.frames.push(last);
+        self.frames.push_back(last);
         Ok((WriterBody::new(Arc::new(Channel::whole(self.frames, coded)), coding), self.sink.tally()))
+    }
+
+    /// The next frame that is full, or was cut.
+    #[cfg(feature = "axum")]
+    pub(crate) fn take_frame(&mut self) -> Option<Bytes> {
+        self.frames.pop_front()
+    }
+
+    /// Makes a frame of what is left of a body that is not coded.
+    #[cfg(feature = "axum")]
+    pub(crate) fn cut_frame(&mut self) {
+        if let Some(rest) = self.sink.cut() {
+            self.frames.push_back(rest);
+        }
+    }
+
+    /// Whether there is no frame to take.
+    #[cfg(feature = "axum")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
     }
 
     /// Takes `input` if that is a mere copy.
@@ -57,7 +78,8 @@ impl BytesWriter {
     #[inline(never)]
     fn write_all_on(&mut self, mut input: &[u8]) -> io::Result<()> {
         while !input.is_empty() {
-            let taken = self.sink.write(input, |frame| self.frames.push(frame)).map_err(io::Error::other)?;
+            let taken =
+                self.sink.write(input, |frame| self.frames.push_back(frame)).map_err(io::Error::other)?;
             input = &input[taken..];
         }
         Ok(())

@@ -95,6 +95,12 @@ impl Sink {
         !self.buffer.is_empty() || self.compressor.as_ref().is_some_and(coded)
     }
 
+    /// What is gathered of a message that is not coded here.
+    #[cfg(feature = "axum")]
+    pub(super) fn cut(&mut self) -> Option<Bytes> {
+        (self.compressor.is_none() && !self.buffer.is_empty()).then(|| self.buffer.take().into())
+    }
+
     /// All that was written, if it was to be coded and none of it has been yet.
     pub(super) fn take_unbegun(&mut self) -> Option<Bytes> {
         let plain = self.code(Compressor::take_unbegun).flatten()?;
