@@ -30,6 +30,7 @@ mod csv;
 mod encode;
 mod json;
 mod json_lines;
+mod rejection;
 mod rows;
 
 pub use blocking_writer::BlockingWriter;
@@ -39,3 +40,4 @@ pub use csv::Csv;
 pub use encode::Encode;
 pub use json::Json;
 pub use json_lines::JsonLines;
+pub use rejection::NotAcceptable;

@@ -1,4 +1,4 @@
-use super::{CodingConfig, Encode};
+use super::{CodingConfig, Encode, NotAcceptable};
 use crate::body::{BodyWriter, BytesWriter, WriterBody, WriterOptions};
 use crate::error::BoxError;
 use crate::response::{Negotiation, is_within};
@@ -30,9 +30,9 @@ pub struct ContentCoding {
 }
 
 impl<S: Sync> FromRequestParts<S> for ContentCoding {
-    type Rejection = StatusCode;
+    type Rejection = NotAcceptable;
 
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, StatusCode> {
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, NotAcceptable> {
         let config = parts.extensions.get::<CodingConfig>().cloned().unwrap_or_else(CodingConfig::process);
         let mut negotiation = None;
         if !is_within() {
@@ -40,7 +40,7 @@ impl<S: Sync> FromRequestParts<S> for ContentCoding {
             let mut request = Request::from_parts(std::mem::replace(parts, empty), ());
             let negotiated = config.layer.negotiate(&mut request);
             *parts = request.into_parts().0;
-            negotiation = Some(Box::new(negotiated.ok_or(StatusCode::NOT_ACCEPTABLE)?));
+            negotiation = Some(Box::new(negotiated.ok_or_else(|| NotAcceptable(config.layer.clone()))?));
         }
         Ok(Self { negotiation, config, head: http::Response::new(()) })
     }

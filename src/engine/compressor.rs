@@ -14,6 +14,29 @@ use std::sync::Arc;
 /// It takes its encoder from the pool when the first batch is due, and gives it back at the end, when it is
 /// dropped, or, where the codec can, while it waits ([`Compressor::park`]). After an error the encoder is
 /// dropped and the compressor is of no use.
+///
+/// ```
+/// use tower_compress::EncoderPool;
+/// use tower_compress::codec::{self, CompressionLevel};
+/// use tower_compress::engine::Compressor;
+///
+/// # fn main() -> Result<(), tower_compress::Error> {
+/// let gzip = codec::by_name("gzip").expect("the feature is on by default");
+/// let mut compressor = Compressor::new(&EncoderPool::default(), gzip, CompressionLevel::Default, None);
+/// for mut piece in [&b"many "[..], b"small ", b"writes"] {
+///     while !piece.is_empty() {
+///         let taken = compressor.write(piece)?;
+///         piece = &piece[taken..];
+///     }
+/// }
+/// while !compressor.flush()? {}
+/// let decodable_by_now = compressor.take_output();
+/// while !compressor.finish()? {}
+/// let end = compressor.take_output();
+/// # assert!(!decodable_by_now.is_empty() && !end.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Compressor {
     pool: EncoderPool,
@@ -122,9 +145,11 @@ impl Compressor {
         self.buffer.set_limit(self.batch);
     }
 
-    /// Makes the output `bytes` longer, if the codec has room for it. Only before the first write.
-    pub fn pad(&mut self, bytes: u16) {
-        self.padding = bytes;
+    /// Makes the output `bytes` longer, if the codec has room for it, and returns by how much. Only before the
+    /// first write.
+    pub fn pad(&mut self, bytes: u16) -> usize {
+        self.padding = if self.codec.pads() { bytes } else { 0 };
+        usize::from(self.padding)
     }
 
     /// Begins with what was gathered before it was known that there would be a compressor.
@@ -173,7 +198,7 @@ impl Compressor {
     }
 
     /// Exchanges the buffer, with all that is in it. For writers, which keep it at hand between calls.
-    pub(crate) fn swap_buffer(&mut self, buffer: &mut WriteBuffer) {
+    pub fn swap_buffer(&mut self, buffer: &mut WriteBuffer) {
         std::mem::swap(&mut self.buffer, buffer);
     }
 
@@ -226,6 +251,7 @@ impl Compressor {
     /// If the encoder fails.
     pub fn whole(mut self, message: &[u8]) -> Result<(Bytes, Tally), Error> {
         self.encode(Source::Given(message), Operation::Finish)?;
+        self.phase = Phase::Finished;
         let output = self.take_output();
         Ok((output, self.tally))
     }
@@ -383,7 +409,7 @@ impl Compressor {
         if let Some(size) = self.pledged {
             context.encoder.pledge(size);
         }
-        if self.padding > 0 && self.codec.pads() {
+        if self.padding > 0 {
             context.encoder.pad(self.padding);
         }
         Ok(context)

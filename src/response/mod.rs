@@ -3,6 +3,8 @@
 mod future;
 mod layer;
 mod negotiation;
+mod padding;
+mod plan;
 mod respond;
 #[cfg(feature = "axum")]
 mod scope;

@@ -1,5 +1,6 @@
 use super::layer::CompressionLayer;
-use super::respond::{Length, Plan};
+use super::plan::{Plan, not_acceptable};
+use super::respond::Length;
 use crate::body::{BodyWriter, BytesWriter, CompressionBody, WriterBody, WriterOptions};
 use crate::error::BoxError;
 use crate::policy::predicate::{DefaultPredicate, Predicate};
@@ -44,9 +45,15 @@ impl<P: Predicate> CompressionLayer<P> {
     /// of this layer, with encoders from its pool, and counted in its [`stats`](Self::stats).
     ///
     /// Entity tags in the request are mapped back to the handler's, so this comes before anything that looks
-    /// at them. `None` if the layer is [strict](Self::strict) and the answer must be 406.
+    /// at them. `None` if the layer is [strict](Self::strict) and the answer is
+    /// [`not_acceptable`](Self::not_acceptable).
     pub fn negotiate<B>(&self, request: &mut Request<B>) -> Option<Negotiation<P>> {
         Plan::new(self, request).map(|plan| Negotiation { plan })
+    }
+
+    /// The answer in place of one that cannot be [negotiated](Self::negotiate): 406.
+    pub fn not_acceptable<B>(&self) -> Response<CompressionBody<B>> {
+        not_acceptable(&self.settings)
     }
 }
 
@@ -60,17 +67,20 @@ impl<P: Predicate> Negotiation<P> {
     /// A writer and the response with its body. The response can go out at once.
     #[must_use]
     pub fn writer(self, head: Response<()>, options: &WriterOptions) -> (BodyWriter, Response<WriterBody>) {
-        let mut head = head.map(|()| Unwritten);
-        let coder = self.plan.coder(&head, Length::Unknown);
-        if let Err(reason) = coder {
-            self.plan.pass(&mut head, reason);
+        let head = head.map(|()| Unwritten);
+        match self.plan.coder(&head, Length::Unknown) {
+            Ok(coder) => {
+                let coding = coder.0.codec().name();
+                let (writer, body) = options.channel_with(Some(coder));
+                let mut response = head.map(|_| body);
+                self.plan.rewrite_written(&mut response, coding);
+                (writer, response)
+            }
+            Err(reason) => {
+                let (writer, body) = options.channel_with(None);
+                (writer, self.plan.pass(head, reason).map(|_| body))
+            }
         }
-        let (writer, body) = options.channel_with(coder.ok());
-        let mut response = head.map(|_| body);
-        if let Some(coding) = response.body().coding() {
-            self.plan.rewrite_written(&mut response, coding);
-        }
-        (writer, response)
     }
 
     /// A response with the body that `write` writes, in memory. The length is exact, and a body that is small

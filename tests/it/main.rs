@@ -4,6 +4,7 @@ mod axum_answers;
 mod bad_input;
 mod codecs;
 mod compression;
+mod conformance;
 mod pool;
 mod property;
 mod rooms;

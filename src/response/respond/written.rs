@@ -1,10 +1,10 @@
 //! Responses whose bodies are coded as they are written, with no layer around.
 
-use super::Plan;
-use crate::codec::{self, Codec};
 use crate::engine::Compressor;
 use crate::policy::predicate::Predicate;
 use crate::policy::{Compress, Reason, rewrite_coded};
+use crate::response::padding;
+use crate::response::plan::{Decision, Plan};
 use crate::stats::Recorder;
 use http::Response;
 use http_body::Body;
@@ -22,20 +22,24 @@ impl<P: Predicate> Plan<P> {
         self.negotiated.best().map(|index| self.settings.offers[index].name)
     }
 
-    /// What codes a body that is about to be written, and who counts that; or why it stays as it is.
+    /// What codes a body that is about to be written, with who counts that; or why it stays as it is.
     pub(in crate::response) fn coder<B: Body>(
         &self,
         response: &Response<B>,
         length: Length,
     ) -> Result<(Compressor, Option<Recorder>), Reason> {
         let wishes = response.extensions().get::<Compress>().copied().unwrap_or_default();
-        self.decide(response, &wishes)?;
+        match self.decide(response, &wishes) {
+            Decision::Code(_) => {}
+            Decision::Pass(reason) => return Err(reason),
+            Decision::CodeHead(_) | Decision::UnknownHead => return Err(Reason::Empty),
+        }
         if length == Length::Unknown && self.facts.needs_length() {
             return Err(Reason::Http10);
         }
         let (_, mut compressor) = self.admit(None, &wishes)?;
         if compressor.codec().pads() {
-            compressor.pad(self.padding());
+            compressor.pad(padding::choose(&self.settings, None));
         }
         compressor.limit_batch(self.settings.batch_limit);
         Ok((compressor, Some(self.recorder().clone())))
@@ -48,10 +52,11 @@ impl<P: Predicate> Plan<P> {
         coding: &'static str,
     ) {
         response.extensions_mut().remove::<Compress>();
-        if !codec::by_name(coding).is_some_and(Codec::pads) {
-            self.pad_head(response.headers_mut());
-        }
         let length = response.body().size_hint().exact();
         rewrite_coded(response.headers_mut(), coding, length, self.settings.config.etag);
+        let index = self.settings.offers.iter().position(|offer| offer.name == coding);
+        if let Some(codec) = index.map(|index| self.settings.codec(index)) {
+            padding::add_field(response.headers_mut(), codec, padding::choose(&self.settings, None));
+        }
     }
 }
