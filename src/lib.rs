@@ -53,10 +53,16 @@ pub mod axum;
 #[cfg(feature = "http")]
 pub mod body;
 pub mod codec;
+#[cfg(feature = "http")]
+mod codings;
+#[cfg(feature = "http")]
+mod decoding;
 pub mod engine;
 mod error;
 #[cfg(feature = "http")]
 pub mod policy;
+#[cfg(feature = "http")]
+pub mod request;
 #[cfg(feature = "http")]
 pub mod response;
 #[cfg(feature = "http")]
@@ -67,9 +73,10 @@ pub use engine::{DecoderPool, EncoderPool, Limits};
 pub use error::{BoxError, Error};
 #[cfg(feature = "http")]
 pub use {
-    body::{BodyWriter, BytesWriter, CompressionBody, WriterBody, WriterOptions},
+    body::{BodyWriter, BytesWriter, CompressionBody, DecompressionBody, WriterBody, WriterOptions},
     policy::{Compress, EtagPolicy, FlushPolicy, Reason, predicate},
-    response::{Compression, CompressionLayer, Negotiation},
+    request::{RequestDecompression, RequestDecompressionLayer},
+    response::{Compression, CompressionLayer, Decompression, DecompressionLayer, Negotiation},
     stats::Stats,
 };
 

@@ -1,6 +1,7 @@
 //! When a pending producer counts as a pause.
 
 use super::FlushMark;
+use super::turn::yield_turn;
 use crate::policy::FlushPolicy;
 use std::task::{Context, Poll};
 
@@ -90,7 +91,7 @@ impl Pause {
             }
             self.yields += 1;
         }
-        cx.waker().wake_by_ref();
+        yield_turn(cx);
         Poll::Pending
     }
 }

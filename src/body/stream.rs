@@ -2,6 +2,7 @@
 
 use super::gather::gather;
 use super::pause::Pause;
+use super::turn::yield_turn;
 use super::{End, FlushMark, LookAhead};
 use crate::engine::Compressor;
 use crate::error::{BoxError, Error};
@@ -95,7 +96,7 @@ impl Stream {
         B::Error: Into<BoxError>,
     {
         if std::mem::take(&mut self.owes_turn) {
-            cx.waker().wake_by_ref();
+            yield_turn(cx);
             return Poll::Pending;
         }
         if self.pause.is_overdue() && matches!(self.stage, Stage::Gather) {
@@ -107,7 +108,7 @@ impl Stream {
                 return Poll::Ready(self.chunk(&work));
             }
             if work.bytes == 0 || work.empty_frames == 0 {
-                cx.waker().wake_by_ref();
+                yield_turn(cx);
                 return Poll::Pending;
             }
             let step = match &mut self.stage {

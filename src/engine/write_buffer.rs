@@ -152,12 +152,12 @@ impl WriteBuffer {
 
     /// Whether this is the second round in a row that left most of `held` empty.
     fn is_small_again(&mut self, filled: usize, held: usize) -> bool {
-        if filled > held / 4 {
+        if filled > held / 4 || held <= FIRST {
             self.small_rounds = 0;
             return false;
         }
         self.small_rounds += 1;
-        let again = self.small_rounds >= 2 && held > FIRST;
+        let again = self.small_rounds >= 2;
         if again {
             self.small_rounds = 0;
         }
@@ -221,6 +221,15 @@ mod tests {
     }
 
     #[test]
+    fn any_number_of_small_rounds_is_fine() {
+        let mut buffer = WriteBuffer::new(4096);
+        for _ in 0..1000 {
+            round(&mut buffer, 1);
+        }
+        assert_eq!(buffer.capacity(), FIRST);
+    }
+
+    #[test]
     fn never_holds_more_than_its_limit() {
         let mut buffer = WriteBuffer::new(3000);
         assert_eq!(buffer.push(&[0; 10_000]), 3000);
@@ -238,6 +247,15 @@ mod tests {
         assert_eq!(buffer.capacity(), 8 * 1024);
         round(&mut buffer, 10);
         assert_eq!(buffer.capacity(), 8 * 1024);
+    }
+
+    #[test]
+    fn small_rounds_without_number_change_nothing_once_it_is_small() {
+        let mut buffer = WriteBuffer::new(16 * 1024);
+        for _ in 0..1000 {
+            round(&mut buffer, 1);
+            assert_eq!(buffer.capacity(), FIRST);
+        }
     }
 
     #[test]

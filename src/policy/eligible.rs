@@ -1,7 +1,7 @@
 //! Which responses HTTP allows to code at all, whatever they contain.
 
-use super::{list, media, reason::Reason};
-use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, HeaderMap};
+use super::{fields::Fields, list, media, reason::Reason};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, HeaderMap};
 use http::{Method, Request, StatusCode, Version};
 
 /// What must be known of a request once its response comes, when the request itself is gone.
@@ -42,7 +42,8 @@ pub(crate) fn decide(
     headers: &HeaderMap,
     honour_no_transform: bool,
 ) -> Result<(), Reason> {
-    let coded = headers.contains_key(CONTENT_ENCODING);
+    let there = Fields::of(headers);
+    let coded = there.has(Fields::CONTENT_ENCODING);
     if coded && opts_out(headers) {
         return Err(Reason::OptedOut);
     }
@@ -55,7 +56,7 @@ pub(crate) fn decide(
         StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE => return Err(Reason::Range),
         _ => {}
     }
-    if headers.contains_key(CONTENT_RANGE) {
+    if there.has(Fields::CONTENT_RANGE) {
         return Err(Reason::Range);
     }
     if coded {
@@ -64,7 +65,8 @@ pub(crate) fn decide(
     if media::is_grpc(headers) {
         return Err(Reason::Grpc);
     }
-    if honour_no_transform && (request.no_transform || no_transform(headers)) {
+    let said = there.has(Fields::CACHE_CONTROL) && no_transform(headers);
+    if honour_no_transform && (request.no_transform || said) {
         return Err(Reason::NoTransform);
     }
     Ok(())

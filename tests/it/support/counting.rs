@@ -34,6 +34,11 @@ impl Counting {
         self.calls.lock().unwrap().clone()
     }
 
+    /// Bytes given to encoders.
+    pub(crate) fn bytes(&self) -> usize {
+        self.calls.lock().unwrap().iter().map(|call| call.bytes).sum()
+    }
+
     pub(crate) fn built(&self) -> usize {
         *self.built.lock().unwrap()
     }
