@@ -52,6 +52,8 @@
 pub mod axum;
 #[cfg(feature = "http")]
 pub mod body;
+#[cfg(feature = "client")]
+pub mod client;
 pub mod codec;
 #[cfg(feature = "http")]
 mod codings;
@@ -75,7 +77,7 @@ pub use error::{BoxError, Error};
 pub use {
     body::{BodyWriter, BytesWriter, CompressionBody, DecompressionBody, WriterBody, WriterOptions},
     policy::{Compress, EtagPolicy, FlushPolicy, Reason, predicate},
-    request::{RequestDecompression, RequestDecompressionLayer},
+    request::{RequestCompression, RequestCompressionLayer, RequestDecompression, RequestDecompressionLayer},
     response::{Compression, CompressionLayer, Decompression, DecompressionLayer, Negotiation},
     stats::Stats,
 };

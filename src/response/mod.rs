@@ -19,3 +19,4 @@ pub use negotiation::Negotiation;
 #[cfg(feature = "axum")]
 pub(crate) use scope::is_within;
 pub use service::Compression;
+pub(crate) use settings::Settings;

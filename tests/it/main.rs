@@ -2,6 +2,7 @@
 
 mod axum_answers;
 mod bad_input;
+mod client_requests;
 mod codecs;
 mod compression;
 mod conformance;
