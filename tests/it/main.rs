@@ -1,5 +1,6 @@
 //! One binary for all tests but those that count allocations: modules are named after what they prove.
 
+mod axum_answers;
 mod bad_input;
 mod client_requests;
 mod codecs;
@@ -11,3 +12,4 @@ mod property;
 mod rooms;
 mod streams;
 mod support;
+mod writer;
