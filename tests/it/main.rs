@@ -1,5 +1,6 @@
 //! One binary for all tests but those that count allocations: modules are named after what they prove.
 
+mod axum_answers;
 mod bad_input;
 mod client_requests;
 mod client_responses;
@@ -13,3 +14,4 @@ mod rooms;
 mod server_requests;
 mod streams;
 mod support;
+mod writer;
