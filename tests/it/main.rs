@@ -11,6 +11,7 @@ mod decoding;
 mod pool;
 mod property;
 mod rooms;
+mod round_trips;
 mod server_requests;
 mod streams;
 mod support;
