@@ -4,6 +4,7 @@ mod axum_answers;
 mod bad_input;
 mod client_requests;
 mod client_responses;
+mod clients;
 mod codecs;
 mod compression;
 mod conformance;
