@@ -50,6 +50,8 @@
 
 #[cfg(feature = "http")]
 pub mod body;
+#[cfg(feature = "client")]
+pub mod client;
 pub mod codec;
 #[cfg(feature = "http")]
 mod codings;
@@ -73,7 +75,7 @@ pub use error::{BoxError, Error};
 pub use {
     body::{CompressionBody, DecompressionBody},
     policy::{Compress, EtagPolicy, FlushPolicy, Reason, predicate},
-    request::{RequestDecompression, RequestDecompressionLayer},
+    request::{RequestCompression, RequestCompressionLayer, RequestDecompression, RequestDecompressionLayer},
     response::{Compression, CompressionLayer, Decompression, DecompressionLayer},
     stats::Stats,
 };

@@ -13,3 +13,4 @@ pub use decompression::{DecodedFrom, Decompression, DecompressionFuture, Decompr
 pub use future::ResponseFuture;
 pub use layer::CompressionLayer;
 pub use service::Compression;
+pub(crate) use settings::Settings;

@@ -151,7 +151,7 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
 /// `Accept-Encoding` as much as any other.
 pub(super) fn not_acceptable<B>(settings: &Settings) -> Response<CompressionBody<B>> {
     let text = format!("available content codings: {}, identity\n", settings.names.join(", "));
-    let mut response = Response::new(CompressionBody::own(Bytes::from(text)));
+    let mut response = Response::new(CompressionBody::own(Bytes::from(text), None));
     *response.status_mut() = StatusCode::NOT_ACCEPTABLE;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
     add_vary(response.headers_mut());

@@ -170,7 +170,6 @@ impl<P: Predicate> Plan<P> {
         };
         let padding = padding::choose(&self.settings, None);
         compressor.pad(padding);
-        compressor.limit_batch(self.settings.batch_limit);
         let etag = self.settings.config.etag;
         rewrite_coded(headers, choice.codec.name(), None, etag);
         padding::add_field(headers, choice.codec, padding);
@@ -180,19 +179,9 @@ impl<P: Predicate> Plan<P> {
 
     /// The best coding that streams and for which there is memory: beyond the pool's limit only one that parks.
     fn admit(&self, size: Option<u64>, wishes: &Compress) -> Result<(Choice, Compressor), Reason> {
-        let mut refused = 0_u32;
-        loop {
-            let usable = |index: usize| refused & (1 << index) == 0 && self.settings.codec(index).streams();
-            let Some(index) = self.choose(wishes, usable) else {
-                return Err(if refused == 0 { Reason::NotAccepted } else { Reason::Pressure });
-            };
-            let choice = self.choice(index, wishes);
-            let mut compressor = Compressor::new(&self.settings.pool, choice.codec, choice.level, size);
-            if compressor.reserve() {
-                return Ok((choice, compressor));
-            }
-            refused |= 1 << index;
-        }
+        let level = |index| self.choice(index, wishes).level;
+        let (index, compressor) = self.settings.admit(size, level, |usable| self.choose(wishes, usable))?;
+        Ok((self.choice(index, wishes), compressor))
     }
 
     /// Passes a body that was looked at, as if it had not been.

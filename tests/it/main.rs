@@ -1,6 +1,7 @@
 //! One binary for all tests but those that count allocations: modules are named after what they prove.
 
 mod bad_input;
+mod client_requests;
 mod codecs;
 mod compression;
 mod conformance;
