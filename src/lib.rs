@@ -67,7 +67,8 @@ pub use error::{BoxError, Error};
 pub use {
     body::CompressionBody,
     policy::{Compress, EtagPolicy, FlushPolicy, Reason, predicate},
-    response::{Compression, CompressionLayer},
+    predicate::{DefaultPredicate, Predicate},
+    response::{Compression, CompressionLayer, ResponseFuture},
     stats::Stats,
 };
 

@@ -130,7 +130,8 @@ impl WriteBuffer {
             self.small_rounds = 0;
             return;
         }
-        self.small_rounds += 1;
+        // A buffer at its least stays there, for however many rounds.
+        self.small_rounds = self.small_rounds.saturating_add(1);
         if self.small_rounds >= 2 && held > FIRST {
             self.small_rounds = 0;
             self.data.clear();
@@ -182,6 +183,15 @@ mod tests {
         assert_eq!(buffer.capacity(), 8 * 1024);
         round(&mut buffer, 10);
         assert_eq!(buffer.capacity(), 8 * 1024);
+    }
+
+    #[test]
+    fn any_number_of_small_rounds_is_one_kind_of_round() {
+        let mut buffer = WriteBuffer::new(16 * 1024);
+        for _ in 0..1000 {
+            round(&mut buffer, 1);
+        }
+        assert_eq!(buffer.capacity(), FIRST);
     }
 
     #[test]

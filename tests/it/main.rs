@@ -1,9 +1,11 @@
 //! One binary for all tests but those that count allocations: modules are named after what they prove.
 
 mod bad_input;
+mod cases;
 mod codecs;
 mod compression;
 mod conformance;
+mod migration;
 mod pool;
 mod property;
 mod rooms;
