@@ -51,10 +51,16 @@
 #[cfg(feature = "http")]
 pub mod body;
 pub mod codec;
+#[cfg(feature = "http")]
+mod codings;
+#[cfg(feature = "http")]
+mod decoding;
 pub mod engine;
 mod error;
 #[cfg(feature = "http")]
 pub mod policy;
+#[cfg(feature = "http")]
+pub mod request;
 #[cfg(feature = "http")]
 pub mod response;
 #[cfg(feature = "http")]
@@ -65,10 +71,11 @@ pub use engine::{DecoderPool, EncoderPool, Limits};
 pub use error::{BoxError, Error};
 #[cfg(feature = "http")]
 pub use {
-    body::CompressionBody,
+    body::{CompressionBody, DecompressionBody},
     policy::{Compress, EtagPolicy, FlushPolicy, Reason, predicate},
     predicate::{DefaultPredicate, Predicate},
-    response::{Compression, CompressionLayer, ResponseFuture},
+    request::{RequestDecompression, RequestDecompressionLayer},
+    response::{Compression, CompressionLayer, Decompression, DecompressionLayer, ResponseFuture},
     stats::Stats,
 };
 

@@ -199,7 +199,11 @@ where
     }
 }
 
-fn poll_plain<B>(inner: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>>
+/// The inner body's next frame as it is.
+pub(super) fn poll_plain<B>(
+    inner: Pin<&mut B>,
+    cx: &mut Context<'_>,
+) -> Poll<Option<Result<Frame<Bytes>, BoxError>>>
 where
     B: Body,
     B::Error: Into<BoxError>,

@@ -3,14 +3,19 @@
 #[cfg(feature = "tokio")]
 mod clock;
 mod compression;
+mod decode;
+mod decompression;
 mod end;
 mod gather;
 mod look_ahead;
 mod pause;
 mod stream;
+mod verdict;
 
 pub(crate) use compression::Ahead;
 pub use compression::CompressionBody;
+pub use decompression::DecompressionBody;
 pub(crate) use end::End;
 pub(crate) use look_ahead::LookAhead;
 pub(crate) use stream::Stream;
+pub(crate) use verdict::Verdict;

@@ -110,7 +110,7 @@ fn deflate(
     let mut rest = input;
     loop {
         output.reserve(room_for(rest.len()));
-        let before = context.total_in();
+        let (before, written) = (context.total_in(), output.len());
         let status = context.compress_vec(rest, output, flush).map_err(Error::encode)?;
         let taken = context.total_in() - before;
         rest = &rest[usize::try_from(taken).map_or(rest.len(), |taken| taken.min(rest.len()))..];
@@ -122,8 +122,14 @@ fn deflate(
         if done {
             return Ok(());
         }
+        if taken == 0 && output.len() == written {
+            return Err(Error::encode(AFTER_THE_END));
+        }
     }
 }
+
+/// The one reason for a context to take nothing and to give nothing, having room.
+const AFTER_THE_END: &str = "the message had ended";
 
 /// Deflate's worst case is stored blocks, 5 bytes for each of at most 64 KiB; a flush adds as much again.
 fn room_for(input: usize) -> usize {

@@ -1,6 +1,6 @@
 //! Raw deflate (RFC 1951), which gzip and zlib wrap.
 
-use super::append::append;
+use super::append::fill;
 use crate::error::Error;
 use flate2::{Decompress, FlushDecompress, Status};
 use std::fmt;
@@ -19,23 +19,25 @@ impl Inflate {
     }
 
     /// Takes one step: moves `input` past what it took and appends at most `room` bytes.
-    /// Returns whether the stream has ended; what is left of `input` lies behind it.
     ///
-    /// A step that neither takes nor appends anything needs more input.
+    /// What is left of `input` after a step that came to the end lies behind it. Only after one that filled its
+    /// room may there be more to give.
     pub(crate) fn step(
         &mut self,
         input: &mut &[u8],
         room: usize,
         output: &mut Vec<u8>,
-    ) -> Result<bool, Error> {
-        let (before_in, before_out) = (self.context.total_in(), self.context.total_out());
-        let status = append(output, room, input.len(), |spare| {
-            let status = self.context.decompress(input, spare, FlushDecompress::None);
-            ((self.context.total_out() - before_out) as usize, status)
+    ) -> Result<Step, Error> {
+        let before = self.context.total_in();
+        let (status, full) = fill(output, room, |spare| {
+            let status = self.context.decompress_vec(input, spare, FlushDecompress::None);
+            (status, spare.len() == spare.capacity())
         });
-        *input = &input[(self.context.total_in() - before_in) as usize..];
+        *input = &input[(self.context.total_in() - before) as usize..];
         match status {
-            Ok(status) => Ok(status == Status::StreamEnd),
+            Ok(Status::StreamEnd) => Ok(Step::End),
+            Ok(_) if full => Ok(Step::Full),
+            Ok(_) => Ok(Step::NeedsInput),
             Err(error) => Err(Error::malformed(error)),
         }
     }
@@ -47,6 +49,17 @@ impl Inflate {
     pub(crate) fn memory(&self) -> usize {
         MEMORY
     }
+}
+
+/// Where a step of [`Inflate`] stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// All input is taken, and what it decodes to is put out.
+    NeedsInput,
+    /// The room was filled.
+    Full,
+    /// The stream has ended.
+    End,
 }
 
 impl fmt::Debug for Inflate {

@@ -14,6 +14,29 @@ use std::sync::Arc;
 /// It takes its encoder from the pool when the first batch is due, and gives it back at the end, when it is
 /// dropped, or, where the codec can, while it waits ([`Compressor::park`]). After an error the encoder is
 /// dropped and the compressor is of no use.
+///
+/// ```
+/// use tower_compress::EncoderPool;
+/// use tower_compress::codec::{self, CompressionLevel};
+/// use tower_compress::engine::Compressor;
+///
+/// # fn main() -> Result<(), tower_compress::Error> {
+/// let gzip = codec::by_name("gzip").expect("the feature is on by default");
+/// let mut compressor = Compressor::new(&EncoderPool::default(), gzip, CompressionLevel::Default, None);
+/// for mut piece in [&b"many "[..], b"small ", b"writes"] {
+///     while !piece.is_empty() {
+///         let taken = compressor.write(piece)?;
+///         piece = &piece[taken..];
+///     }
+/// }
+/// while !compressor.flush()? {}
+/// let decodable_by_now = compressor.take_output();
+/// while !compressor.finish()? {}
+/// let end = compressor.take_output();
+/// # assert!(!decodable_by_now.is_empty() && !end.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Compressor {
     pool: EncoderPool,
@@ -217,6 +240,7 @@ impl Compressor {
     /// If the encoder fails.
     pub fn whole(mut self, message: &[u8]) -> Result<(Bytes, Tally), Error> {
         self.encode(Source::Given(message), Operation::Finish)?;
+        self.phase = Phase::Finished;
         let output = self.take_output();
         Ok((output, self.tally))
     }

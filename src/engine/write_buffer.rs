@@ -126,13 +126,12 @@ impl WriteBuffer {
 
     fn end_round(&mut self, filled: usize) {
         let held = self.data.capacity();
-        if filled > held / 4 {
+        if filled > held / 4 || held <= FIRST {
             self.small_rounds = 0;
             return;
         }
-        // A buffer at its least stays there, for however many rounds.
-        self.small_rounds = self.small_rounds.saturating_add(1);
-        if self.small_rounds >= 2 && held > FIRST {
+        self.small_rounds += 1;
+        if self.small_rounds >= 2 {
             self.small_rounds = 0;
             self.data.clear();
             self.capacity = held / 2;
@@ -163,6 +162,15 @@ mod tests {
         let mut buffer = WriteBuffer::new(16 * 1024);
         round(&mut buffer, 5000);
         assert_eq!(buffer.capacity(), 8192);
+    }
+
+    #[test]
+    fn any_number_of_small_rounds_is_fine() {
+        let mut buffer = WriteBuffer::new(4096);
+        for _ in 0..1000 {
+            round(&mut buffer, 1);
+        }
+        assert_eq!(buffer.capacity(), FIRST);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The head and the trailers of a response that is coded. Nothing here is called before that is decided.
+//! The head and the trailers of a message that is coded or decoded. Nothing here is called before that is
+//! decided.
 
 use super::{EtagPolicy, list};
 use http::header::{
@@ -18,16 +19,23 @@ pub(crate) fn rewrite_coded(
 ) {
     // A range would be of the coded form, which cannot be served in parts (section 14.3).
     headers.remove(ACCEPT_RANGES);
-    // Framing is the server's: a field left here would be a lie about the coded body, or forbidden (RFC 9112
+    etag.rewrite(headers, coding);
+    rewrite_coded_request(headers, coding, length);
+    add_vary(headers);
+}
+
+/// Rewrites the head of a request that is coded: as a response's, but requests have no tags, ranges or `Vary`
+/// of their own.
+pub(crate) fn rewrite_coded_request(headers: &mut HeaderMap, coding: &'static str, length: Option<u64>) {
+    // Framing is the connection's: a field left here would be a lie about the coded body, or forbidden (RFC 9112
     // section 6.1, RFC 9113 section 8.2.2).
     headers.remove(TRANSFER_ENCODING);
-    rewrite_coded_trailers(headers, coding, etag);
+    remove_digests(headers);
     match length {
         Some(length) => headers.insert(CONTENT_LENGTH, HeaderValue::from(length)),
         None => headers.remove(CONTENT_LENGTH),
     };
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding));
-    add_vary(headers);
 }
 
 /// Rewrites the head of a response to HEAD when it is not known whether GET's would be coded: says nothing that
@@ -46,13 +54,32 @@ pub(crate) fn rewrite_coded_trailers(trailers: &mut HeaderMap, coding: &'static 
     etag.rewrite(trailers, coding);
 }
 
-fn remove_digests(headers: &mut HeaderMap) {
-    // One look at the names costs less than four look-ups, and hardly any response has a digest.
-    if headers.keys().any(|name| FALSE_DIGESTS.contains(name)) {
-        for digest in &FALSE_DIGESTS {
+/// Rewrites the head of a message whose body is decoded, but for the codings in `left`.
+///
+/// What spoke of the coded form goes: its length, its digests, and that ranges of it can be had.
+pub(crate) fn rewrite_decoded(headers: &mut HeaderMap, left: Option<HeaderValue>) {
+    headers.remove(CONTENT_LENGTH);
+    headers.remove(ACCEPT_RANGES);
+    remove_digests(headers);
+    match left {
+        Some(left) => headers.insert(CONTENT_ENCODING, left),
+        None => headers.remove(CONTENT_ENCODING),
+    };
+}
+
+/// Removes digests from a head or trailers, since the bytes that they are of do not go on.
+pub(crate) fn remove_digests(headers: &mut HeaderMap) {
+    // One look at the names costs less than four look-ups, and hardly any message has a digest.
+    if has_digest(headers) {
+        for digest in &DIGESTS {
             headers.remove(digest);
         }
     }
+}
+
+/// Whether there is a digest of the message's or the representation's bytes.
+pub(crate) fn has_digest(headers: &HeaderMap) -> bool {
+    headers.keys().any(|name| DIGESTS.contains(name))
 }
 
 /// Adds `Accept-Encoding` to `Vary`, in a line of its own, unless it is there or `*` is
@@ -70,7 +97,7 @@ pub(crate) fn add_vary(headers: &mut HeaderMap) {
 
 /// Digests of the message's or the representation's bytes, its coding included: `Content-MD5` (RFC 1864),
 /// `Digest` (RFC 3230), `Content-Digest` and `Repr-Digest` (RFC 9530).
-static FALSE_DIGESTS: [HeaderName; 4] = [
+static DIGESTS: [HeaderName; 4] = [
     HeaderName::from_static("content-md5"),
     HeaderName::from_static("digest"),
     HeaderName::from_static("content-digest"),
@@ -130,6 +157,48 @@ mod tests {
         let mut expected = headers(&common);
         expected.insert(CONTENT_LENGTH, HeaderValue::from_static("1234"));
         assert_eq!(buffered, expected);
+    }
+
+    #[test]
+    fn the_head_of_a_coded_request() {
+        let mut head = headers(&[
+            ("content-length", "5000"),
+            ("if-match", "\"x\""),
+            ("content-digest", "sha-256=:a:"),
+            ("host", "h"),
+        ]);
+        let coded = [("host", "h"), ("if-match", "\"x\""), ("content-encoding", "gzip")];
+        rewrite_coded_request(&mut head, "gzip", None);
+        assert_eq!(head, headers(&coded));
+        rewrite_coded_request(&mut head, "gzip", Some(7));
+        assert_eq!(head, headers(&[&coded[..], &[("content-length", "7")]].concat()));
+    }
+
+    #[test]
+    fn the_head_of_a_decoded_message() {
+        let coded = headers(&[
+            ("content-type", "text/html"),
+            ("content-encoding", "foo"),
+            ("content-encoding", "gzip, br"),
+            ("content-length", "5000"),
+            ("accept-ranges", "bytes"),
+            ("etag", "\"x\""),
+            ("repr-digest", "sha-256=:a:"),
+            ("unencoded-digest", "sha-256=:a:"),
+            ("vary", "accept-encoding"),
+        ]);
+        let common = [
+            ("content-type", "text/html"),
+            ("etag", "\"x\""),
+            ("unencoded-digest", "sha-256=:a:"),
+            ("vary", "accept-encoding"),
+        ];
+        let mut decoded = coded.clone();
+        rewrite_decoded(&mut decoded, None);
+        assert_eq!(decoded, headers(&common));
+        let mut in_part = coded;
+        rewrite_decoded(&mut in_part, Some(HeaderValue::from_static("foo, gzip")));
+        assert_eq!(in_part, headers(&[&common[..], &[("content-encoding", "foo, gzip")]].concat()));
     }
 
     #[test]

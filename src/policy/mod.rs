@@ -8,12 +8,14 @@
 //! | `accept` | which coding does the client want? |
 //! | [`predicate`] | is this response worth coding? |
 //! | `eligible` | does HTTP allow coding it? |
+//! | `decode` | does it allow decoding it, and from what? |
 //! | `headers`, `etag` | what does its head say then? |
 //! | `config`, [`Compress`], [`FlushPolicy`], [`EtagPolicy`] | what did the user choose? |
 
 mod accept;
 mod compress;
 mod config;
+mod decode;
 mod eligible;
 mod etag;
 mod flush;
@@ -30,6 +32,9 @@ pub use reason::Reason;
 
 pub(crate) use accept::{Negotiated, Offer, negotiate};
 pub(crate) use config::Config;
+pub(crate) use decode::{accept, listed_codings, may_decode};
 pub(crate) use eligible::{RequestFacts, decide, no_transform};
 pub(crate) use etag::MappedTags;
-pub(crate) use headers::{add_vary, rewrite_coded, rewrite_coded_trailers, rewrite_unknown};
+pub(crate) use headers::{
+    add_vary, remove_digests, rewrite_coded, rewrite_coded_trailers, rewrite_decoded, rewrite_unknown,
+};

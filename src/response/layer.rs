@@ -17,10 +17,22 @@ use tower_layer::Layer;
 /// Services made from one layer, and from its clones, share its settings, its pool and its counters.
 ///
 /// ```
-/// use tower_compress::CompressionLayer;
-/// use tower_layer::Layer;
+/// use std::convert::Infallible;
+/// use tower::{ServiceBuilder, service_fn};
+/// use tower_compress::{CompressionLayer, CompressionLevel, EncoderPool};
 ///
-/// let service = tower_compress::CompressionLayer::new().layer(());
+/// let layer = CompressionLayer::new()
+///     .br(true)
+///     .no_deflate()
+///     .prefer(&["br", "zstd"])
+///     .level("gzip", CompressionLevel::Precise(4))
+///     .min_size(512)
+///     .pool(EncoderPool::with_limit(64 << 20));
+///
+/// let service = ServiceBuilder::new().layer(&layer).service(service_fn(async |_: http::Request<()>| {
+///     Ok::<_, Infallible>(http::Response::new("a body".to_owned()))
+/// }));
+/// assert_eq!(layer.stats().coded, 0);
 /// # let _ = service;
 /// ```
 #[derive(Debug, Clone, Default)]

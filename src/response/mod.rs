@@ -1,5 +1,6 @@
-//! The server's side of responses: compressing what a service answers.
+//! Responses: compressed by a server, decoded by a client.
 
+mod decompression;
 mod future;
 mod layer;
 mod padding;
@@ -8,6 +9,7 @@ mod respond;
 mod service;
 mod settings;
 
+pub use decompression::{DecodedFrom, Decompression, DecompressionFuture, DecompressionLayer};
 pub use future::ResponseFuture;
 pub use layer::CompressionLayer;
 pub use service::Compression;

@@ -134,6 +134,22 @@ fn a_broken_promise_is_an_error_and_a_reset_mends_it() {
 }
 
 #[test]
+fn after_a_misuse_a_reset_mends_or_says_that_it_cannot() {
+    let input = json(20_000);
+    for codec in CODECS {
+        let fresh = encode(&mut *encoder(*codec), &[&input]);
+        for misuse in [Operation::Encode, Operation::Flush, Operation::Finish] {
+            let mut used = encoder(*codec);
+            encode(&mut *used, &[&input]);
+            // The message has ended: what comes of this is not promised, but for the end of it.
+            let _ = used.encode(&json(3000), misuse, &mut Vec::new());
+            let _ = used.encode(&[], Operation::Finish, &mut Vec::new());
+            assert!(!used.reset() || encode(&mut *used, &[&input]) == fresh, "{} {misuse:?}", codec.name());
+        }
+    }
+}
+
+#[test]
 fn a_level_out_of_range_is_clamped() {
     for codec in CODECS {
         for level in [i32::MIN, -1, 0, 1, 99, i32::MAX] {

@@ -5,6 +5,7 @@ mod cases;
 mod codecs;
 mod compression;
 mod conformance;
+mod decoding;
 mod migration;
 mod pool;
 mod property;

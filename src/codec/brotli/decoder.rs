@@ -38,7 +38,10 @@ impl BrotliDecoder {
     /// Takes one step.
     fn data(&mut self, input: &mut &[u8], room: usize, output: &mut Vec<u8>) -> Result<(), Error> {
         let (mut taken, mut total) = (0, 0);
-        let (result, full) = append(output, room, input.len(), |spare| {
+        // What waits in the ring buffer may be much more than what is left of the input.
+        let pending = self.phase == Phase::Data { pending: true };
+        let expected = if pending { room } else { 8 * input.len() };
+        let (result, full) = append(output, room, expected, |spare| {
             let (mut left_in, mut left_out, mut written) = (input.len(), spare.len(), 0);
             let result = BrotliDecompressStream(
                 &mut left_in,

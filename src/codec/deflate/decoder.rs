@@ -8,7 +8,7 @@
 use crate::codec::{
     Decoder,
     gather::{Gather, little_endian},
-    inflate::Inflate,
+    inflate::{Inflate, Step},
 };
 use crate::error::Error;
 use simd_adler32::Adler32;
@@ -77,16 +77,16 @@ impl DeflateDecoder {
     }
 
     fn data(&mut self, input: &mut &[u8], room: usize, output: &mut Vec<u8>) -> Result<bool, Error> {
-        let (given, start) = (input.len(), output.len());
-        let ended = self.inflate.step(input, room, output)?;
+        let start = output.len();
+        let step = self.inflate.step(input, room, output)?;
         let wrapped = self.state == State::Zlib;
         if wrapped {
             self.adler.write(&output[start..]);
         }
-        if ended {
+        if step == Step::End {
             self.state = if wrapped { State::Trailer } else { State::End };
         }
-        Ok(ended || input.len() < given || output.len() > start)
+        Ok(step != Step::NeedsInput)
     }
 
     fn trailer(&mut self, input: &mut &[u8]) -> Result<bool, Error> {

@@ -10,7 +10,7 @@ use self::header::Header;
 use crate::codec::{
     Decoder,
     gather::{Gather, little_endian},
-    inflate::Inflate,
+    inflate::{Inflate, Step},
 };
 use crate::error::Error;
 use flate2::Crc;
@@ -58,13 +58,13 @@ impl GzipDecoder {
     }
 
     fn data(&mut self, input: &mut &[u8], room: usize, output: &mut Vec<u8>) -> Result<bool, Error> {
-        let (given, start) = (input.len(), output.len());
-        let ended = self.inflate.step(input, room, output)?;
+        let start = output.len();
+        let step = self.inflate.step(input, room, output)?;
         self.crc.update(&output[start..]);
-        if ended {
+        if step == Step::End {
             self.state = State::Trailer;
         }
-        Ok(ended || input.len() < given || output.len() > start)
+        Ok(step != Step::NeedsInput)
     }
 
     /// Compares the trailer with the data; ISIZE is the length modulo 2^32, and so is `Crc::amount`.

@@ -1,5 +1,6 @@
 //! Decoding the two forms of snappy, which share a name and nothing else: neither is taken for the other.
 
+mod element;
 mod framed;
 mod raw;
 

@@ -8,7 +8,7 @@
 mod header;
 
 use self::header::{FrameHeader, SKIPPABLE_HEADER};
-use crate::codec::{DecodeLimits, Decoder, append::append, gather::Gather};
+use crate::codec::{DecodeLimits, Decoder, append::fill, gather::Gather};
 use crate::error::Error;
 use ::zstd::zstd_safe::{
     DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get_error_name, is_error_kind,
@@ -109,12 +109,11 @@ impl ZstdDecoder {
 
     /// Takes one step in a data frame, and says whether another one makes sense.
     fn frame(&mut self, input: &mut &[u8], room: usize, output: &mut Vec<u8>) -> Result<bool, Error> {
-        let (hint, taken, full) = append(output, room, input.len(), |spare| {
-            let size = spare.len();
+        let (hint, taken, full) = fill(output, room, |spare| {
+            let start = spare.len();
             let mut source = InBuffer::around(input);
-            let mut sink = OutBuffer::around(spare);
-            let hint = self.context.decompress_stream(&mut sink, &mut source);
-            (sink.pos(), (hint, source.pos(), sink.pos() == size))
+            let hint = self.context.decompress_stream(&mut OutBuffer::around_pos(spare, start), &mut source);
+            (hint, source.pos(), spare.len() == spare.capacity())
         });
         *input = &input[taken..];
         let ended = hint.map_err(failure)? == 0;

@@ -10,6 +10,7 @@ use crate::codec::{
 };
 use crate::error::Error;
 use std::fmt;
+use std::ops::Range;
 
 /// Section 4.1: the whole of a stream identifier chunk's data.
 const IDENTIFIER: &[u8] = b"sNaPpY";
@@ -31,9 +32,10 @@ pub(crate) struct FramedDecoder {
     header: Gather,
     /// The data of a chunk that came in pieces.
     chunk: Vec<u8>,
-    /// A chunk's decoded data, and how much of it has been put out.
+    /// What chunks are decoded into. It keeps its length, so that it is cleared only once.
     decoded: Vec<u8>,
-    sent: usize,
+    /// The part of it that is decoded and has not been put out.
+    ready: Range<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +63,7 @@ impl FramedDecoder {
             header: Gather::default(),
             chunk: Vec::new(),
             decoded: Vec::new(),
-            sent: 0,
+            ready: 0..0,
         }
     }
 
@@ -121,28 +123,37 @@ impl FramedDecoder {
             return if self.identified { Ok(()) } else { Err(Error::malformed("snappy: wrong identifier")) };
         }
         let (checksum, data) = chunk.split_at(CHECKSUM);
-        self.sent = 0;
-        self.decoded.clear();
         if kind == Kind::Compressed {
             let length = snap::raw::decompress_len(data).map_err(Error::malformed)?;
             if length > MAX_DATA {
                 return Err(Error::malformed("snappy: a chunk holds more than 65536 bytes"));
             }
-            self.decoded.resize(length, 0);
-            snap::raw::Decoder::new().decompress(data, &mut self.decoded).map_err(Error::malformed)?;
+            let decoded = self.room(length);
+            snap::raw::Decoder::new().decompress(data, decoded).map_err(Error::malformed)?;
         } else {
-            self.decoded.extend_from_slice(data);
+            self.room(data.len()).copy_from_slice(data);
         }
-        if checksum != masked_crc(&self.decoded).to_le_bytes() {
+        if checksum != masked_crc(&self.decoded[self.ready.clone()]).to_le_bytes() {
+            self.ready = 0..0;
             return Err(Error::malformed("snappy: wrong CRC-32C"));
         }
         Ok(())
     }
 
+    /// Where a chunk of so many bytes is decoded into, all of which is ready then.
+    fn room(&mut self, length: usize) -> &mut [u8] {
+        if self.decoded.len() < length {
+            self.decoded.resize(length, 0);
+        }
+        self.ready = 0..length;
+        &mut self.decoded[..length]
+    }
+
     fn put_out(&mut self, room: usize, output: &mut Vec<u8>) {
-        let n = room.min(self.decoded.len() - self.sent);
-        output.extend_from_slice(&self.decoded[self.sent..self.sent + n]);
-        self.sent += n;
+        let n = room.min(self.ready.len());
+        let (start, end) = (self.ready.start, self.ready.start + n);
+        output.extend_from_slice(&self.decoded[start..end]);
+        self.ready.start = end;
     }
 }
 
@@ -190,8 +201,7 @@ impl Decoder for FramedDecoder {
         self.identified = false;
         self.header.clear();
         self.chunk.clear();
-        self.decoded.clear();
-        self.sent = 0;
+        self.ready = 0..0;
         true
     }
 

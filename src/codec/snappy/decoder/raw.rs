@@ -5,6 +5,7 @@
 //! kept: elements are decoded as they come, so that memory grows with what has been decoded, never with
 //! what was declared, and the end is known when the declared length is reached.
 
+use super::element::{Element, MAX_TAG, SLACK, STEP, repeat, tag_length};
 use crate::codec::{
     DecodeLimits, Decoder,
     gather::{Gather, little_endian},
@@ -15,8 +16,11 @@ use std::fmt;
 /// The preamble is a varint of 32 bits.
 const MAX_PREAMBLE: usize = 5;
 
-/// A tag and a literal's length or a copy's offset of four bytes.
-const MAX_TAG: usize = 5;
+/// Bytes that one byte of input makes likely. At most 21 are possible: 64 from a copy's three bytes.
+const LIKELY: usize = 2;
+
+/// What must be seen of the input to carry out an element without a look at the input's end.
+const AHEAD: usize = MAX_TAG + STEP;
 
 /// A raw snappy message being decoded.
 pub(crate) struct RawDecoder {
@@ -26,8 +30,11 @@ pub(crate) struct RawDecoder {
     piece: Gather,
     /// The whole block's decoded length.
     declared: usize,
-    /// All that has been decoded, to which elements refer back, and how much of it has been put out.
-    decoded: Vec<u8>,
+    /// What is decoded into: zeroed ahead of what has come, so that short elements are copied in steps of a fixed
+    /// size, which may write beyond their end.
+    block: Vec<u8>,
+    /// How much of it has been decoded, to which elements refer back, and how much has been put out.
+    decoded: usize,
     sent: usize,
 }
 
@@ -40,12 +47,6 @@ enum State {
     Literal(usize),
 }
 
-/// An element: a literal's length, or a copy.
-enum Element {
-    Literal(usize),
-    Copy { offset: usize, length: usize },
-}
-
 impl RawDecoder {
     pub(crate) fn new(limits: DecodeLimits) -> Self {
         Self {
@@ -53,9 +54,30 @@ impl RawDecoder {
             limits,
             piece: Gather::default(),
             declared: 0,
-            decoded: Vec::new(),
+            block: Vec::new(),
+            decoded: 0,
             sent: 0,
         }
+    }
+
+    /// Decodes `room` bytes, or more by less than one element.
+    fn advance(&mut self, rest: &mut &[u8], room: usize) -> Result<(), Error> {
+        let mut goes_on = true;
+        while goes_on && self.decoded - self.sent < room && !rest.is_empty() {
+            goes_on = match self.state {
+                State::Preamble => self.preamble(rest)?,
+                State::Tag => {
+                    self.elements(rest, room)?;
+                    let goes_on = self.state == State::Tag && !rest.is_empty();
+                    !goes_on || self.decoded - self.sent >= room || self.tag(rest)?
+                }
+                State::Literal(left) => {
+                    self.literal(left, rest)?;
+                    true
+                }
+            };
+        }
+        Ok(())
     }
 
     /// Takes the preamble: the decoded length, little-endian, seven bits a byte.
@@ -81,17 +103,58 @@ impl RawDecoder {
         Ok(true)
     }
 
+    /// Carries out the elements that lie in `input` as a whole: all but long literals and the one that the input
+    /// is cut in.
+    fn elements(&mut self, input: &mut &[u8], room: usize) -> Result<(), Error> {
+        // A tag that the last input was cut in comes first.
+        let end = if self.piece.bytes().is_empty() { self.sent.saturating_add(room) } else { 0 };
+        while self.decoded < end && self.state == State::Tag && input.len() >= AHEAD {
+            self.reserve(SLACK, input.len());
+            self.run(input, end)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on until `end`, a long literal, the end of the block's memory, or close to that of the input.
+    #[inline(never)]
+    fn run(&mut self, input: &mut &[u8], end: usize) -> Result<(), Error> {
+        let (block, declared) = (&mut self.block[..], self.declared);
+        let (mut rest, mut at) = (*input, self.decoded);
+        let mut refused = None;
+        while at < end && block.len() - at >= SLACK {
+            let Some(&[first, a, b, c, d, ..]) = rest.first_chunk::<AHEAD>() else { break };
+            let after = &rest[tag_length(first)..];
+            let length = match Element::read(first, u32::from_le_bytes([a, b, c, d])) {
+                Element::Literal(length) if length > STEP => {
+                    self.state = State::Literal(length);
+                    rest = after;
+                    break;
+                }
+                Element::Literal(length) if length <= declared - at => {
+                    block[at..at + STEP].copy_from_slice(&after[..STEP]);
+                    rest = &after[length..];
+                    length
+                }
+                Element::Copy { offset, length } if length <= declared - at && (1..=at).contains(&offset) => {
+                    repeat(block, at, offset, length);
+                    rest = after;
+                    length
+                }
+                element => {
+                    refused = Some(element);
+                    break;
+                }
+            };
+            at += length;
+        }
+        (*input, self.decoded) = (rest, at);
+        refused.map_or(Ok(()), |element| Err(self.refuse(element)))
+    }
+
     /// Takes an element's tag and, if it is a copy, carries it out.
     fn tag(&mut self, input: &mut &[u8]) -> Result<bool, Error> {
-        if self.decoded.len() == self.declared {
+        if self.decoded == self.declared {
             return Err(Error::malformed("snappy: data behind the end"));
-        }
-        // All but the tag that the input is cut in, where it lies.
-        if self.piece.bytes().is_empty() && input.len() >= MAX_TAG {
-            let (tag, rest) = input.split_at(tag_length(input[0]));
-            *input = rest;
-            self.element(element(tag))?;
-            return Ok(true);
         }
         if !self.piece.fill(input, 1) {
             return Ok(false);
@@ -100,91 +163,64 @@ impl RawDecoder {
         if !self.piece.fill(input, wanted) {
             return Ok(false);
         }
-        let element = element(self.piece.bytes());
+        let (first, number) = (self.piece.bytes()[0], little_endian(&self.piece.bytes()[1..]));
         self.piece.clear();
-        self.element(element)?;
+        let left = self.declared - self.decoded;
+        match Element::read(first, number as u32) {
+            Element::Literal(length) => self.state = State::Literal(length),
+            Element::Copy { offset, length } if length <= left && (1..=self.decoded).contains(&offset) => {
+                self.reserve(SLACK, input.len());
+                repeat(&mut self.block, self.decoded, offset, length);
+                self.decoded += length;
+            }
+            element => return Err(self.refuse(element)),
+        }
         Ok(true)
     }
 
-    fn element(&mut self, element: Element) -> Result<(), Error> {
+    #[cold]
+    fn refuse(&self, element: Element) -> Error {
         let (Element::Literal(length) | Element::Copy { length, .. }) = element;
-        if length > self.declared - self.decoded.len() {
-            return Err(Error::malformed("snappy: more data than declared"));
-        }
-        match element {
-            Element::Literal(length) => self.state = State::Literal(length),
-            Element::Copy { offset, length } => self.copy(offset, length)?,
-        }
-        Ok(())
+        let long = length > self.declared - self.decoded;
+        Error::malformed(if long {
+            "snappy: more data than declared"
+        } else {
+            "snappy: a copy from before the start"
+        })
     }
 
-    fn literal(&mut self, left: usize, input: &mut &[u8]) {
+    fn literal(&mut self, left: usize, input: &mut &[u8]) -> Result<(), Error> {
+        if left > self.declared - self.decoded {
+            return Err(self.refuse(Element::Literal(left)));
+        }
         let n = left.min(input.len());
         let (head, rest) = input.split_at(n);
+        self.reserve(n, input.len());
+        self.block[self.decoded..self.decoded + n].copy_from_slice(head);
+        self.decoded += n;
         *input = rest;
-        self.reserve(n);
-        self.decoded.extend_from_slice(head);
         self.state = if n == left { State::Tag } else { State::Literal(left - n) };
-    }
-
-    /// Repeats `length` bytes from `offset` back, which may overlap with what they produce.
-    fn copy(&mut self, offset: usize, length: usize) -> Result<(), Error> {
-        if offset == 0 || offset > self.decoded.len() {
-            return Err(Error::malformed("snappy: a copy from before the start"));
-        }
-        self.reserve(length);
-        let from = self.decoded.len() - offset;
-        if length <= offset {
-            self.decoded.extend_from_within(from..from + length);
-            return Ok(());
-        }
-        let end = self.decoded.len() + length;
-        while self.decoded.len() < end {
-            // What has been repeated has the same period, so that each round can repeat twice as much.
-            let to = (from + end - self.decoded.len()).min(self.decoded.len());
-            self.decoded.extend_from_within(from..to);
-        }
         Ok(())
     }
 
-    /// Makes room for `more` bytes: doubling, until a quarter of what was declared has really come; then for
-    /// all of it, so that the last move holds little more than the whole.
-    fn reserve(&mut self, more: usize) {
-        let (len, capacity) = (self.decoded.len(), self.decoded.capacity());
-        if capacity - len < more {
-            let wanted = if capacity >= self.declared / 4 { self.declared } else { capacity * 2 };
-            self.decoded.reserve_exact(wanted.max(len + more) - len);
+    /// Makes room for `more` bytes: all of what was declared if a quarter of it has come, or if the `input` at
+    /// hand makes it likely; else twice as much. So the last move holds little more than the whole, and memory
+    /// grows with what has come, whatever was declared.
+    fn reserve(&mut self, more: usize, input: usize) {
+        let (needed, held) = (self.decoded + more, self.block.len());
+        if held < needed {
+            let likely = held.max(LIKELY * input) >= self.declared / 4;
+            let wanted = if likely { self.declared + SLACK } else { 2 * held };
+            let length = wanted.max(needed);
+            self.block.reserve_exact(length - held);
+            self.block.resize(length, 0);
         }
     }
 
     fn put_out(&mut self, room: usize, output: &mut Vec<u8>) {
-        let n = room.min(self.decoded.len() - self.sent);
-        output.extend_from_slice(&self.decoded[self.sent..self.sent + n]);
+        let n = room.min(self.decoded - self.sent);
+        output.extend_from_slice(&self.block[self.sent..self.sent + n]);
         self.sent += n;
-    }
-}
-
-/// The length of the element's tag that starts with `first`, without a literal's data.
-fn tag_length(first: u8) -> usize {
-    match (first & 3, first >> 2) {
-        (0, length @ 60..) => usize::from(length) - 60 + 2,
-        (0, _) => 1,
-        (1, _) => 2,
-        (2, _) => 3,
-        _ => 5,
-    }
-}
-
-/// Reads a whole tag (format_description.txt sections 2.1 and 2.2).
-fn element(tag: &[u8]) -> Element {
-    let upper = usize::from(tag[0] >> 2);
-    let number = little_endian(&tag[1..]) as usize;
-    match tag[0] & 3 {
-        0 if upper < 60 => Element::Literal(upper + 1),
-        // Saturating, for the sake of 32-bit targets: what is too long is refused anyway.
-        0 => Element::Literal(number.saturating_add(1)),
-        1 => Element::Copy { offset: (upper >> 3) << 8 | usize::from(tag[1]), length: (upper & 7) + 4 },
-        _ => Element::Copy { offset: number, length: upper + 1 },
     }
 }
 
@@ -195,33 +231,16 @@ fn bad_preamble() -> Error {
 impl Decoder for RawDecoder {
     fn decode(&mut self, input: &[u8], room: usize, output: &mut Vec<u8>) -> Result<usize, Error> {
         let mut rest = input;
-        let end = output.len() + room;
-        loop {
-            // Decodes ahead of the room by one element at most.
-            let missing = (end - output.len()).saturating_sub(self.decoded.len() - self.sent);
-            if missing == 0 || rest.is_empty() {
-                break;
-            }
-            let goes_on = match self.state {
-                State::Preamble => self.preamble(&mut rest)?,
-                State::Tag => self.tag(&mut rest)?,
-                State::Literal(left) => {
-                    self.literal(left, &mut rest);
-                    true
-                }
-            };
-            if !goes_on {
-                break;
-            }
-        }
-        self.put_out(end - output.len(), output);
-        Ok(input.len() - rest.len())
+        let result = self.advance(&mut rest, room);
+        // Also before an error.
+        self.put_out(room, output);
+        result.map(|()| input.len() - rest.len())
     }
 
     fn finish(&mut self) -> Result<(), Error> {
         let ended = match self.state {
             State::Preamble => self.piece.bytes().is_empty(),
-            State::Tag => self.decoded.len() == self.declared,
+            State::Tag => self.decoded == self.declared,
             State::Literal(_) => false,
         };
         if ended { Ok(()) } else { Err(Error::truncated()) }
@@ -235,7 +254,7 @@ impl Decoder for RawDecoder {
     }
 
     fn memory(&self) -> usize {
-        size_of::<Self>() + self.decoded.capacity()
+        size_of::<Self>() + self.block.capacity()
     }
 }
 
