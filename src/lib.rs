@@ -75,8 +75,9 @@ pub use error::{BoxError, Error};
 pub use {
     body::{CompressionBody, DecompressionBody},
     policy::{Compress, EtagPolicy, FlushPolicy, Reason, predicate},
+    predicate::{DefaultPredicate, Predicate},
     request::{RequestCompression, RequestCompressionLayer, RequestDecompression, RequestDecompressionLayer},
-    response::{Compression, CompressionLayer, Decompression, DecompressionLayer},
+    response::{Compression, CompressionLayer, Decompression, DecompressionLayer, ResponseFuture},
     stats::Stats,
 };
 

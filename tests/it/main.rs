@@ -1,11 +1,13 @@
 //! One binary for all tests but those that count allocations: modules are named after what they prove.
 
 mod bad_input;
+mod cases;
 mod client_requests;
 mod codecs;
 mod compression;
 mod conformance;
 mod decoding;
+mod migration;
 mod pool;
 mod property;
 mod rooms;
