@@ -1,5 +1,6 @@
 //! One binary for all tests but those that count allocations: modules are named after what they prove.
 
+mod axum_answers;
 mod bad_input;
 mod cases;
 mod client_requests;
@@ -13,3 +14,4 @@ mod property;
 mod rooms;
 mod streams;
 mod support;
+mod writer;
