@@ -26,7 +26,7 @@ pub(crate) fn rewrite_coded(
     if there.has(Fields::ETAG) {
         etag.rewrite(headers, coding);
     }
-    rewrite_coded_request(headers, coding, length);
+    rewrite_coded_content(headers, there, coding, length);
     if there.has(Fields::VARY) {
         add_vary(headers);
     } else {
@@ -37,7 +37,11 @@ pub(crate) fn rewrite_coded(
 /// Rewrites the head of a request that is coded: as a response's, but requests have no tags, ranges or `Vary`
 /// of their own.
 pub(crate) fn rewrite_coded_request(headers: &mut HeaderMap, coding: &'static str, length: Option<u64>) {
-    let there = Fields::of(headers);
+    rewrite_coded_content(headers, Fields::of(headers), coding, length);
+}
+
+/// What the heads of coded messages have in common, whichever way they go.
+fn rewrite_coded_content(headers: &mut HeaderMap, there: Fields, coding: &'static str, length: Option<u64>) {
     // Framing is the connection's: a field left here would be a lie about the coded body, or forbidden (RFC 9112
     // section 6.1, RFC 9113 section 8.2.2).
     if there.has(Fields::TRANSFER_ENCODING) {
