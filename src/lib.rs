@@ -77,8 +77,11 @@ pub use error::{BoxError, Error};
 pub use {
     body::{BodyWriter, BytesWriter, CompressionBody, DecompressionBody, WriterBody, WriterOptions},
     policy::{Compress, EtagPolicy, FlushPolicy, Reason, predicate},
+    predicate::{DefaultPredicate, Predicate},
     request::{RequestCompression, RequestCompressionLayer, RequestDecompression, RequestDecompressionLayer},
-    response::{Compression, CompressionLayer, Decompression, DecompressionLayer, Negotiation},
+    response::{
+        Compression, CompressionLayer, Decompression, DecompressionLayer, Negotiation, ResponseFuture,
+    },
     stats::Stats,
 };
 

@@ -2,6 +2,7 @@
 
 mod axum_answers;
 mod bad_input;
+mod cases;
 mod client_requests;
 mod client_responses;
 mod clients;
@@ -9,6 +10,7 @@ mod codecs;
 mod compression;
 mod conformance;
 mod decoding;
+mod migration;
 mod pool;
 mod property;
 mod rooms;
