@@ -13,6 +13,7 @@ mod migration;
 mod pool;
 mod property;
 mod rooms;
+mod round_trips;
 mod server_requests;
 mod streams;
 mod support;
