@@ -1,4 +1,4 @@
-use super::{End, Stream};
+use super::{End, FlushMark, Stream};
 use crate::error::BoxError;
 use bytes::{Buf, Bytes};
 use http::HeaderMap;
@@ -65,6 +65,13 @@ impl<B> CompressionBody<B> {
     /// A coded stream.
     pub(crate) fn stream(body: Pin<Box<B>>, stream: Stream) -> Self {
         Self { inner: Inner::Boxed { body }, work: Work::Stream(Box::new(stream)) }
+    }
+
+    /// Flushes a coded stream where its producer marks it.
+    pub(crate) fn obey(&mut self, mark: FlushMark) {
+        if let Work::Stream(stream) = &mut self.work {
+            stream.obey(mark);
+        }
     }
 
     /// An empty body that does not say so, for HEAD.

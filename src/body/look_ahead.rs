@@ -110,12 +110,12 @@ impl LookAhead {
             self.only = Some(data.copy_to_bytes(length));
             return;
         }
-        if let Some(first) = self.only.take() {
-            self.joined.push(&first);
-        }
-        if self.joined.len() + length > self.bound {
+        if self.len() + length > self.bound {
             self.beyond = data.copy_to_bytes(length);
             return;
+        }
+        if let Some(first) = self.only.take() {
+            self.joined.push(&first);
         }
         while data.has_remaining() {
             let taken = self.joined.push(data.chunk());
@@ -161,9 +161,12 @@ impl LookAhead {
         self.end
     }
 
-    /// What a stream begins with: joined small frames, frames that go past the buffer, and the end.
-    pub(super) fn into_stream(self) -> (WriteBuffer, Bytes, Option<End>) {
-        let large = self.only.unwrap_or(self.beyond);
+    /// What a stream begins with: joined small frames, one or two frames that go past the buffer, and the end.
+    pub(super) fn into_stream(self) -> (WriteBuffer, [Bytes; 2], Option<End>) {
+        let large = match self.only {
+            Some(only) => [only, self.beyond],
+            None => [self.beyond, Bytes::new()],
+        };
         (self.joined, large, self.end)
     }
 }
