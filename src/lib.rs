@@ -22,7 +22,7 @@
 //!   encoder back.
 //!
 //! The three rooms of the crate, from the bottom up: [`codec`] and [`engine`] know bytes alone and are of use
-//! without HTTP; [`policy`] knows HTTP's rules and a codec's name; [`body`] and [`response`] join the two.
+//! without HTTP; [`policy`] knows HTTP's rules and a codec's name; [`body`], [`response`] and [`request`] join the two.
 //! The [`design`] says why.
 //!
 //! The mechanism by itself, as a tool:
@@ -48,8 +48,12 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "axum")]
+pub mod axum;
 #[cfg(feature = "http")]
 pub mod body;
+#[cfg(feature = "client")]
+pub mod client;
 pub mod codec;
 #[cfg(feature = "http")]
 mod codings;
@@ -71,11 +75,13 @@ pub use engine::{DecoderPool, EncoderPool, Limits};
 pub use error::{BoxError, Error};
 #[cfg(feature = "http")]
 pub use {
-    body::{CompressionBody, DecompressionBody},
+    body::{BodyWriter, BytesWriter, CompressionBody, DecompressionBody, WriterBody, WriterOptions},
     policy::{Compress, EtagPolicy, FlushPolicy, Reason, predicate},
     predicate::{DefaultPredicate, Predicate},
-    request::{RequestDecompression, RequestDecompressionLayer},
-    response::{Compression, CompressionLayer, Decompression, DecompressionLayer, ResponseFuture},
+    request::{RequestCompression, RequestCompressionLayer, RequestDecompression, RequestDecompressionLayer},
+    response::{
+        Compression, CompressionLayer, Decompression, DecompressionLayer, Negotiation, ResponseFuture,
+    },
     stats::Stats,
 };
 

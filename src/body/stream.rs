@@ -2,7 +2,8 @@
 
 use super::gather::gather;
 use super::pause::Pause;
-use super::{End, LookAhead};
+use super::turn::yield_turn;
+use super::{End, FlushMark, LookAhead};
 use crate::engine::Compressor;
 use crate::error::{BoxError, Error};
 use crate::policy::{EtagPolicy, FlushPolicy, rewrite_coded_trailers};
@@ -15,7 +16,7 @@ use std::task::{Context, Poll};
 
 /// Output that is worth a frame of its own. Smaller frames cost system calls (HTTP/2 writes each one), larger
 /// ones only delay the first byte.
-const CHUNK: usize = 16 * 1024;
+pub(super) const CHUNK: usize = 16 * 1024;
 
 /// Empty frames taken in one poll.
 const MAX_EMPTY: u32 = 1024;
@@ -26,6 +27,8 @@ pub(crate) struct Stream {
     compressor: Compressor,
     /// What is left of a frame that did not go into one batch.
     rest: Bytes,
+    /// The frame behind `rest`, if two were there before the head went out.
+    behind: Bytes,
     stage: Stage,
     pause: Pause,
     /// Whether the last poll did all the work that one may, and gave a frame. Connections poll on while there
@@ -67,7 +70,7 @@ impl Stream {
         recorder: Recorder,
     ) -> Self {
         let frames = ahead.frames();
-        let (buffer, rest, end) = ahead.into_stream();
+        let (buffer, [rest, behind], end) = ahead.into_stream();
         compressor.begin_with(buffer);
         compressor.gathered(frames);
         let stage = end.map_or(Stage::Gather, Stage::Ended);
@@ -75,7 +78,12 @@ impl Stream {
         if compressor.unflushed() || !rest.is_empty() {
             pause.end();
         }
-        Self { compressor, rest, stage, pause, owes_turn: false, etag, recorder }
+        Self { compressor, rest, behind, stage, pause, owes_turn: false, etag, recorder }
+    }
+
+    /// Flushes where the producer marks it, and not where it pauses.
+    pub(super) fn obey(&mut self, mark: FlushMark) {
+        self.pause.obey(mark);
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -88,7 +96,7 @@ impl Stream {
         B::Error: Into<BoxError>,
     {
         if std::mem::take(&mut self.owes_turn) {
-            cx.waker().wake_by_ref();
+            yield_turn(cx);
             return Poll::Pending;
         }
         if self.pause.is_overdue() && matches!(self.stage, Stage::Gather) {
@@ -100,7 +108,7 @@ impl Stream {
                 return Poll::Ready(self.chunk(&work));
             }
             if work.bytes == 0 || work.empty_frames == 0 {
-                cx.waker().wake_by_ref();
+                yield_turn(cx);
                 return Poll::Pending;
             }
             let step = match &mut self.stage {
@@ -137,16 +145,22 @@ impl Stream {
         B: Body,
         B::Error: Into<BoxError>,
     {
-        let (compressor, pause) = (&mut self.compressor, &mut self.pause);
+        // Counted here and told afterwards: what the loop does for each frame is most of what a frame costs.
+        let (mut frames, mut left) = (0, work.bytes);
+        let compressor = &mut self.compressor;
         let frame = gather(inner.as_mut(), cx, |small| {
-            let taken = work.bytes > 0 && compressor.write_within(small);
+            let taken = small.len() < left && compressor.write_within(small);
             if taken {
-                pause.end();
-                compressor.gathered(1);
-                work.spend(small.len());
+                frames += 1;
+                left -= small.len();
             }
             taken
         });
+        if frames > 0 {
+            self.pause.end();
+            self.compressor.gathered(frames);
+            work.bytes = left;
+        }
         match frame {
             Poll::Pending if inner.is_end_stream() => self.stage = Stage::Ended(End::Clean),
             Poll::Pending => {
@@ -184,6 +198,9 @@ impl Stream {
         let encoded = self.compressor.tally().bytes_in;
         let taken = self.compressor.write(&self.rest)?;
         self.rest.advance(taken);
+        if self.rest.is_empty() {
+            self.rest = std::mem::take(&mut self.behind);
+        }
         work.spend(taken.max(self.encoded_since(encoded)));
         Ok(Step::Continue)
     }

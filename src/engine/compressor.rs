@@ -197,6 +197,17 @@ impl Compressor {
         self.buffer.push_within(input)
     }
 
+    /// Exchanges the buffer, with all that is in it. For writers, which keep it at hand between calls.
+    pub fn swap_buffer(&mut self, buffer: &mut WriteBuffer) {
+        std::mem::swap(&mut self.buffer, buffer);
+    }
+
+    /// All that was written, if no encoder was called yet: then it can still go out uncoded.
+    #[must_use]
+    pub fn take_unbegun(&mut self) -> Option<Vec<u8>> {
+        (self.phase == Phase::New).then(|| self.buffer.take())
+    }
+
     /// Whether there are bytes that the receiver cannot decode yet and that a flush would put out.
     #[must_use]
     pub fn unflushed(&self) -> bool {
@@ -261,16 +272,26 @@ impl Compressor {
     /// All output that waits, in one allocation of exactly its size.
     #[must_use]
     pub fn take_output(&mut self) -> Bytes {
-        let Some(context) = &mut self.context else { return Bytes::new() };
-        let output = Bytes::copy_from_slice(&context.output);
+        let mut output = Bytes::new();
+        self.pass_output(|waiting| output = Bytes::copy_from_slice(waiting));
+        output
+    }
+
+    /// Moves all output that waits behind `output`.
+    pub fn append_output(&mut self, output: &mut Vec<u8>) {
+        self.pass_output(|waiting| output.extend_from_slice(waiting));
+    }
+
+    fn pass_output(&mut self, pass: impl FnOnce(&[u8])) {
+        let Some(context) = &mut self.context else { return };
+        pass(&context.output);
+        self.tally.bytes_out += context.output.len() as u64;
         context.output.clear();
-        self.tally.bytes_out += output.len() as u64;
         if self.phase == Phase::Finished {
             self.release();
         } else if context.transient && !self.held_back {
             self.suspend();
         }
-        output
     }
 
     /// Puts the context where other streams can take it, while this one waits. Only does so between a flush
@@ -377,6 +398,12 @@ impl Compressor {
             Operation::Flush => self.codec.level_for_batch(self.setup.level, length),
             Operation::Encode | Operation::Finish => self.setup.level,
         };
+        if operation == Operation::Finish && self.pledged.is_none() {
+            // The only call: now the size is known after all. What was reserved is for a larger context.
+            self.pledged = Some(length as u64);
+            self.setup.size_class = self.codec.size_class(self.pledged);
+            self.reserved = None;
+        }
         let mut context = self.pool.take(self.key(level), self.reserved.take())?;
         self.phase = Phase::Begun;
         if let Some(size) = self.pledged {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Every this many returns to a shelf, what stayed unused all the while is freed: trimming needs no timer.
-const TRIM_EVERY: u32 = 256;
+const TRIM_EVERY: u64 = 256;
 
 /// What can lie on a shelf: it is found again by its key.
 pub(super) trait Shelved {
@@ -29,10 +29,9 @@ struct Padded<T>(Mutex<Shelf<T>>);
 
 #[derive(Debug)]
 struct Shelf<T> {
-    contexts: Vec<T>,
-    returns: u32,
-    /// The fewest contexts on the shelf since the last trim.
-    low_water: usize,
+    /// With the number of the return that put each one here, so the one idle longest is first.
+    contexts: Vec<(u64, T)>,
+    returns: u64,
     hits: u64,
     misses: u64,
 }
@@ -62,9 +61,10 @@ impl<T: Shelved> Shelves<T> {
     /// Puts a clean context on this thread's shelf.
     pub(super) fn put(&self, context: T) {
         let mut shelf = self.lock(self.home());
-        shelf.contexts.push(context);
         shelf.returns += 1;
-        if shelf.returns >= TRIM_EVERY {
+        let number = shelf.returns;
+        shelf.contexts.push((number, context));
+        if number % TRIM_EVERY == 0 {
             let unused = shelf.trim();
             drop(shelf);
             drop(unused);
@@ -118,26 +118,23 @@ impl<T: Shelved> Shelves<T> {
 
 impl<T: Shelved> Shelf<T> {
     fn new() -> Self {
-        Self { contexts: Vec::new(), returns: 0, low_water: 0, hits: 0, misses: 0 }
+        Self { contexts: Vec::new(), returns: 0, hits: 0, misses: 0 }
     }
 
     /// The context of this key that was used last: its memory is the warmest.
     fn take(&mut self, key: &T::Key) -> Option<T> {
-        let index = self.contexts.iter().rposition(|context| context.key() == key)?;
+        let index = self.contexts.iter().rposition(|(_, context)| context.key() == key)?;
         Some(self.remove(index))
     }
 
     fn remove(&mut self, index: usize) -> T {
-        let context = self.contexts.remove(index);
-        self.low_water = self.low_water.min(self.contexts.len());
-        context
+        self.contexts.remove(index).1
     }
 
-    fn trim(&mut self) -> Vec<T> {
-        let unused = self.low_water.min(self.contexts.len());
-        self.returns = 0;
-        let freed = self.contexts.drain(..unused).collect();
-        self.low_water = self.contexts.len();
-        freed
+    /// What lay here during the last [`TRIM_EVERY`] returns.
+    fn trim(&mut self) -> Vec<(u64, T)> {
+        let recent = self.returns.saturating_sub(TRIM_EVERY);
+        let unused = self.contexts.partition_point(|(number, _)| *number <= recent);
+        self.contexts.drain(..unused).collect()
     }
 }

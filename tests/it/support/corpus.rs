@@ -39,6 +39,19 @@ pub(crate) fn json(length: usize) -> Vec<u8> {
     })
 }
 
+/// A server-sent event of 86 bytes: a number, a time and a price that change, around what does not.
+pub(crate) fn event(number: usize) -> Vec<u8> {
+    let mut random = Random(number as u64);
+    let symbol = ["ACME", "GLOB", "INIT", "UMBR"][random.below(4)];
+    let (price, volume) = (random.below(1_000_000), random.below(10_000));
+    let text = format!(
+        "data: {{\"seq\":{number:06},\"time\":17000{number:05},\"symbol\":\"{symbol}\",\"price\":{:04}.{:02},\"volume\":{volume:04}}}\n\n",
+        price / 100,
+        price % 100
+    );
+    text.into_bytes()
+}
+
 /// Bytes that no codec makes smaller.
 pub(crate) fn noise(length: usize) -> Vec<u8> {
     static NOISE: Mutex<Made> = Mutex::new(Made { random: Random(11), bytes: Vec::new() });

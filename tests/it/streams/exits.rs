@@ -1,0 +1,175 @@
+//! A stream that is dropped in any state frees or returns all that it has.
+
+use super::{ByHand, answered, layer, streaming};
+use crate::support::corpus::{event, json};
+use crate::support::counting::Counting;
+use crate::support::decode::decode;
+use crate::support::serve::{answer, text};
+use crate::support::{Script, Step};
+use bytes::Bytes;
+use http::{Method, Request, Response};
+use http_body_util::{BodyExt, Full};
+use std::convert::Infallible;
+use tower::{ServiceBuilder, ServiceExt};
+use tower_compress::codec::{Codec, CompressionLevel, Setup};
+use tower_compress::{CompressionLayer, EncoderPool};
+
+/// Nothing but idle contexts is left, and each has its full price on the pool's account.
+fn all_is_back(pool: &EncoderPool, codec: &dyn Codec, contexts: usize) {
+    let stats = pool.stats();
+    let level = codec.level(CompressionLevel::Default);
+    let prices: Vec<_> = [(level, None), (level, Some(5000)), (codec.level_for_batch(level, 86), None)]
+        .into_iter()
+        .map(|(level, size)| codec.memory(Setup { level, size_class: codec.size_class(size) }))
+        .collect();
+    // All sums that so many contexts can have.
+    let sums = (0..stats.idle).fold(vec![0], |sums, _| {
+        sums.iter().flat_map(|sum| prices.iter().map(move |price| sum + price)).collect()
+    });
+    assert!(stats.idle <= contexts && stats.parked == 0, "{}: {stats:?}", codec.name());
+    assert!(sums.contains(&stats.memory), "{}: {stats:?}", codec.name());
+}
+
+#[test]
+fn in_any_state() {
+    let stalled = |steps: Vec<Step>| steps.into_iter().chain([Step::Stall]).collect::<Vec<_>>();
+    let states: [(&str, Vec<Step>, usize); 7] = [
+        ("never polled", stalled(vec![Step::data(event(0))]), 0),
+        ("gathering", stalled(vec![Step::data(event(0))]), 1),
+        ("yielding", stalled(vec![Step::data(event(0))]), 2),
+        ("flushed, nobody came back", stalled(vec![Step::data(event(0))]), 3),
+        ("waiting", stalled(vec![Step::data(event(0))]), 5),
+        ("in the middle of a large frame", stalled(vec![Step::data(json(500_000))]), 2),
+        ("with output that waits", stalled(vec![Step::data(json(500_000))]), 8),
+    ];
+    for codec in streaming() {
+        let pool = EncoderPool::new();
+        let layer = layer().pool(pool.clone());
+        for (state, steps, polls) in &states {
+            for _ in 0..3 {
+                let response = answered(&layer, codec.name(), text(Script::new(steps.clone())));
+                let mut body = ByHand::new(response.into_body());
+                for _ in 0..*polls {
+                    let _ = body.poll();
+                }
+                drop(body);
+                all_is_back(&pool, codec, 2);
+            }
+            assert!(*polls > 0 || pool.stats().misses == 0, "{state} took a context");
+        }
+    }
+}
+
+#[test]
+fn parked_with_and_without_a_context() {
+    let gzip = Counting::new("gzip");
+    let small = gzip.memory(Setup { level: gzip.level_for_batch(6, 86), size_class: 0 });
+    let pool = EncoderPool::with_limit(2 * small);
+    let layer = layer().pool(pool.clone()).codec(gzip);
+    let mut bodies: Vec<_> = (0..6)
+        .map(|number| {
+            let script = Script::new([Step::data(event(number)), Step::Stall]);
+            let mut body = ByHand::new(answered(&layer, "gzip", text(script)).into_body());
+            body.data_within(3);
+            body
+        })
+        .collect();
+    assert_eq!((pool.stats().parked, pool.stats().memory), (4, 2 * small));
+    // The first ones have lost their contexts, the last ones have not.
+    bodies.remove(0);
+    assert_eq!((pool.stats().parked, pool.stats().idle), (3, 0));
+    bodies.pop();
+    assert_eq!((pool.stats().parked, pool.stats().idle), (3, 1));
+    drop(bodies);
+    all_is_back(&pool, gzip, 2);
+    assert_eq!(gzip.built(), 2);
+}
+
+#[tokio::test]
+async fn ten_thousand_requests_that_end_in_every_way() {
+    // K01: a fifth each complete, go away after the first byte, go away before the head, are dropped in a
+    // pause, and ask for the head alone.
+    for name in ["gzip", "zstd"] {
+        let codec = Counting::new(name);
+        let pool = EncoderPool::new();
+        let layer = CompressionLayer::new().pool(pool.clone()).codec(codec);
+        for number in 0..10_000 {
+            let steps =
+                [Step::data(event(number)), Step::Yield, Step::Yield, Step::Yield, Step::data(json(900))];
+            match number % 5 {
+                0 => {
+                    let response = answer(&layer, name, text(Script::new(steps))).await;
+                    let coded = response.into_body().collect().await.unwrap().to_bytes();
+                    assert_eq!(decode(name, &coded).unwrap().len(), 986);
+                }
+                1 => {
+                    let response = answer(&layer, name, text(Script::new(steps))).await;
+                    ByHand::new(response.into_body()).data_within(3);
+                }
+                2 => drop(answer(&layer, name, text(Script::new(steps)))),
+                3 => {
+                    let steps = [Step::data(event(number)), Step::Stall];
+                    let response = answer(&layer, name, text(Script::new(steps))).await;
+                    let mut body = ByHand::new(response.into_body());
+                    body.data_within(3);
+                    assert!(body.poll().is_pending());
+                }
+                _ => head(&layer, name).await,
+            }
+        }
+        all_is_back(&pool, codec, 3);
+        assert!(codec.built() <= 3, "{}", codec.built());
+    }
+}
+
+async fn head(layer: &CompressionLayer, accept: &str) {
+    let service = ServiceBuilder::new().layer(layer).service(tower::service_fn(|_: Request<()>| async {
+        Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(json(5000)))))
+    }));
+    let request = Request::builder().method(Method::HEAD).header("accept-encoding", accept).body(()).unwrap();
+    // A server does not read the body of an answer to HEAD.
+    drop(service.oneshot(request).await.unwrap());
+}
+
+#[test]
+fn what_a_context_was_set_up_for_is_what_it_serves() {
+    // K03: two layers of different levels take turns on one pool that has room for one context.
+    let zstd = Counting::new("zstd");
+    let pool = EncoderPool::with_limit(zstd.memory(Setup { level: 19, size_class: 0 }));
+    let layers = [CompressionLevel::Precise(1), CompressionLevel::Precise(19)]
+        .map(|level| CompressionLayer::new().pool(pool.clone()).quality(level).codec(zstd));
+    let whole = |layer: &CompressionLayer| {
+        let response = answered(layer, "zstd", text(Full::new(Bytes::from(json(9000)))));
+        ByHand::new(response.into_body()).data()
+    };
+    let fresh: Vec<_> = layers.iter().map(|layer| whole(&layer.clone().pool(EncoderPool::new()))).collect();
+    assert_ne!(fresh[0], fresh[1]);
+    for _ in 0..100 {
+        for (layer, fresh) in layers.iter().zip(&fresh) {
+            assert!(whole(layer) == *fresh);
+            // A stream of unknown size in between: the next pledge must not meet its parameters.
+            let stream = Script::new([Step::data(event(1)), Step::Stall]);
+            let _ = ByHand::new(answered(layer, "zstd", text(stream)).into_body()).poll();
+        }
+    }
+}
+
+#[test]
+fn a_thousand_idle_zstd_streams_hold_what_the_limit_says() {
+    // K04.
+    let pool = EncoderPool::new();
+    let layer = CompressionLayer::new().pool(pool.clone());
+    let bodies: Vec<_> = (0..1000)
+        .map(|_| {
+            let script = Script::new([Step::data(json(200)), Step::Stall]);
+            let mut body = ByHand::new(answered(&layer, "zstd, gzip;q=0.5", text(script)).into_body());
+            body.data_within(3);
+            assert!(pool.stats().memory <= EncoderPool::DEFAULT_LIMIT);
+            body
+        })
+        .collect();
+    assert!(pool.stats().parked > 900 && pool.stats().transient == 0);
+    drop(bodies);
+    let stats = pool.stats();
+    assert!(stats.parked == 0 && stats.memory <= EncoderPool::DEFAULT_LIMIT);
+}
