@@ -1,6 +1,7 @@
 //! Looking at what a body has ready, without ever waiting for it.
 
 use super::End;
+use super::gather::gather;
 use crate::engine::WriteBuffer;
 use crate::error::BoxError;
 use bytes::{Buf, Bytes};
@@ -35,24 +36,33 @@ impl LookAhead {
     {
         let mut ahead = Self::nothing(bound, expected);
         let mut empty = 0;
-        while ahead.wants_more() && empty < MAX_EMPTY {
-            match body.as_mut().poll_frame(cx) {
-                Poll::Pending => break,
-                Poll::Ready(None) => ahead.end = Some(End::Clean),
-                Poll::Ready(Some(Err(error))) => ahead.end = Some(End::Error(error.into())),
+        let end = loop {
+            if bound == 0 {
+                break None;
+            }
+            match gather(body.as_mut(), cx, |small| ahead.add_within(small)) {
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                     Ok(data) if data.has_remaining() => {
-                        ahead.add(data);
                         empty = 0;
+                        if !ahead.add(data) {
+                            break None;
+                        }
                     }
-                    Ok(_) => empty += 1,
-                    Err(frame) => ahead.end = frame.into_trailers().ok().map(End::Trailers),
+                    Ok(_) => {
+                        empty += 1;
+                        if empty == MAX_EMPTY {
+                            break None;
+                        }
+                    }
+                    Err(frame) => break frame.into_trailers().ok().map(End::Trailers),
                 },
+                Poll::Ready(None) => break Some(End::Clean),
+                Poll::Ready(Some(Err(error))) => break Some(End::Error(error.into())),
+                // Asking only here, and not after each frame, costs bodies of many frames nothing.
+                Poll::Pending => break body.is_end_stream().then_some(End::Clean),
             }
-            if ahead.end.is_none() && body.is_end_stream() {
-                ahead.end = Some(End::Clean);
-            }
-        }
+        };
+        ahead.end = end;
         ahead
     }
 
@@ -63,28 +73,34 @@ impl LookAhead {
         Self { only: None, joined, beyond: Bytes::new(), frames: 0, end: None, bound }
     }
 
-    fn wants_more(&self) -> bool {
-        self.end.is_none() && self.beyond.is_empty() && self.len() <= self.bound && self.bound > 0
+    /// Adds a small frame where nothing is to be decided: several are joined already, and there is room.
+    #[inline]
+    fn add_within(&mut self, small: &[u8]) -> bool {
+        let added = self.only.is_none() && self.joined.push_within(small);
+        self.frames += u64::from(added);
+        added
     }
 
-    fn add(&mut self, mut data: impl Buf) {
+    /// Adds a frame and says whether there is room for more.
+    fn add(&mut self, mut data: impl Buf) -> bool {
         self.frames += 1;
         let length = data.remaining();
         if self.frames == 1 {
             self.only = Some(data.copy_to_bytes(length));
-            return;
+            return length <= self.bound;
         }
         if let Some(first) = self.only.take() {
             self.joined.push(&first);
         }
         if self.joined.len() + length > self.bound {
             self.beyond = data.copy_to_bytes(length);
-            return;
+            return false;
         }
         while data.has_remaining() {
             let taken = self.joined.push(data.chunk());
             data.advance(taken);
         }
+        self.joined.len() <= self.bound
     }
 
     fn len(&self) -> usize {

@@ -2,6 +2,7 @@
 
 mod compression;
 mod end;
+mod gather;
 mod look_ahead;
 mod pause;
 mod stream;

@@ -1,5 +1,6 @@
 //! A body that is encoded while it is being produced.
 
+use super::gather::gather;
 use super::pause::Pause;
 use super::{End, LookAhead};
 use crate::engine::Compressor;
@@ -112,13 +113,24 @@ impl Stream {
         }
     }
 
-    /// Asks the producer for a frame. Ready if there is something to do, whatever it is.
+    /// Asks the producer for frames. Ready if there is something to do, whatever it is.
     fn pull<B>(&mut self, mut inner: Pin<&mut B>, cx: &mut Context<'_>, work: &mut Work) -> Poll<()>
     where
         B: Body,
         B::Error: Into<BoxError>,
     {
-        match inner.as_mut().poll_frame(cx) {
+        let (compressor, pause) = (&mut self.compressor, &mut self.pause);
+        let frame = gather(inner.as_mut(), cx, |small| {
+            let taken = work.bytes > 0 && compressor.write_within(small);
+            if taken {
+                pause.end();
+                compressor.gathered(1);
+                work.spend(small.len());
+            }
+            taken
+        });
+        match frame {
+            Poll::Pending if inner.is_end_stream() => self.stage = Stage::Ended(End::Clean),
             Poll::Pending => {
                 if !self.compressor.unflushed() {
                     self.compressor.park();
@@ -126,33 +138,28 @@ impl Stream {
                 }
                 std::task::ready!(self.pause.poll(cx));
                 self.stage = Stage::Flush;
-                return Poll::Ready(());
             }
             Poll::Ready(None) => self.stage = Stage::Ended(End::Clean),
             Poll::Ready(Some(Err(error))) => self.stage = Stage::Ended(End::Error(error.into())),
-            Poll::Ready(Some(Ok(frame))) => {
-                self.pause.end();
-                match frame.into_data() {
-                    Ok(mut data) => {
-                        self.rest = data.copy_to_bytes(data.remaining());
-                        if self.rest.is_empty() {
-                            work.empty_frames -= 1;
-                        } else {
-                            self.compressor.gathered(1);
-                        }
-                        if inner.is_end_stream() {
-                            self.stage = Stage::Ended(End::Clean);
-                        }
-                    }
-                    Err(frame) => {
-                        if let Ok(trailers) = frame.into_trailers() {
-                            self.stage = Stage::Ended(End::Trailers(trailers));
-                        }
-                    }
+            Poll::Ready(Some(Ok(frame))) => self.take(frame, work),
+        }
+        Poll::Ready(())
+    }
+
+    fn take(&mut self, frame: Frame<impl Buf>, work: &mut Work) {
+        self.pause.end();
+        match frame.into_data() {
+            Ok(data) if !data.has_remaining() => work.empty_frames -= 1,
+            Ok(mut data) => {
+                self.rest = data.copy_to_bytes(data.remaining());
+                self.compressor.gathered(1);
+            }
+            Err(frame) => {
+                if let Ok(trailers) = frame.into_trailers() {
+                    self.stage = Stage::Ended(End::Trailers(trailers));
                 }
             }
         }
-        Poll::Ready(())
     }
 
     fn take_in(&mut self, work: &mut Work) -> Result<Step, Error> {

@@ -166,6 +166,12 @@ impl Compressor {
         Ok(taken)
     }
 
+    /// Takes all of `input`, or nothing: nothing if anything is due besides a copy. For tiny writes.
+    #[inline]
+    pub fn write_within(&mut self, input: &[u8]) -> bool {
+        self.buffer.push_within(input)
+    }
+
     /// Whether there are bytes that the receiver cannot decode yet and that a flush would put out.
     #[must_use]
     pub fn unflushed(&self) -> bool {

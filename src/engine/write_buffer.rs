@@ -47,6 +47,19 @@ impl WriteBuffer {
         taken
     }
 
+    /// Takes all of `input` if what is allocated holds it with a byte to spare, else nothing.
+    ///
+    /// The way of a serializer's tiny writes: a comparison and a copy. That it never fills the buffer leaves
+    /// all decisions to [`push`](Self::push).
+    #[inline]
+    pub fn push_within(&mut self, input: &[u8]) -> bool {
+        let fits = input.len() < self.data.capacity() - self.data.len();
+        if fits {
+            self.data.extend_from_slice(input);
+        }
+        fits
+    }
+
     #[cold]
     fn grow(&mut self, needed: usize) {
         self.capacity = match self.data.capacity() {

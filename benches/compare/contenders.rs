@@ -1,0 +1,172 @@
+//! Everything that is measured on one workload.
+
+use super::coding::Coding;
+use super::measure::{Contender, Output};
+use super::writes::{Produced, Writes};
+use bytes::Bytes;
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
+use http::{Request, Response};
+use http_body::Body;
+use std::convert::Infallible;
+use std::future::{Future, Ready, ready};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use tower::{Layer, Service};
+use tower_compress::CompressionLayer;
+
+/// How a body comes: in one frame that knows its size, or each write as a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Whole,
+    Tiny,
+}
+
+impl Shape {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Tiny => "tiny",
+        }
+    }
+}
+
+/// One body, in one coding.
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    pub(crate) writes: Writes,
+    pub(crate) content_type: &'static str,
+    pub(crate) shape: Shape,
+    pub(crate) coding: Coding,
+}
+
+pub(crate) const LIMIT: &str = "limit";
+pub(crate) const DRAIN: &str = "drain";
+pub(crate) const OURS: &str = "tower-compress";
+pub(crate) const TOWER_HTTP: &str = "tower-http";
+
+/// This crate's layer for a coding, with no minimum size.
+pub(crate) fn layer(coding: Coding) -> CompressionLayer {
+    let level = tower_compress::CompressionLevel::Precise(coding.level);
+    let layer = CompressionLayer::new().min_size(0).quality(level);
+    match coding.token {
+        "br" => layer.br(true),
+        "x-snappy-framed" => layer.snappy_framed(true),
+        _ => layer,
+    }
+}
+
+impl Case {
+    pub(crate) fn contenders(&self) -> Vec<Contender> {
+        let mut contenders = vec![self.limit(), self.drain(), self.ours()];
+        if self.coding.token != "x-snappy-framed" {
+            contenders.push(self.tower_http());
+        }
+        if self.shape == Shape::Tiny {
+            contenders.push(self.through_writer("writer-into-encoder", 0));
+            contenders.push(self.through_writer("buf-writer-8k", 8 * 1024));
+        }
+        contenders
+    }
+
+    fn limit(&self) -> Contender {
+        let mut limit = self.coding.limit();
+        let body = self.writes.bytes.clone();
+        Contender::new(LIMIT, move || Output { bytes: limit(&body), frames: 1 })
+    }
+
+    fn drain(&self) -> Contender {
+        self.served(DRAIN, tower::layer::util::Identity::new(), None)
+    }
+
+    fn ours(&self) -> Contender {
+        self.served(OURS, layer(self.coding), Some(self.coding.token))
+    }
+
+    fn tower_http(&self) -> Contender {
+        let level = tower_http::CompressionLevel::Precise(self.coding.level);
+        let layer = tower_http::compression::CompressionLayer::new().quality(level);
+        self.served(TOWER_HTTP, layer, Some(self.coding.token))
+    }
+
+    fn through_writer(&self, name: &'static str, buffer: usize) -> Contender {
+        let (writes, coding) = (self.writes.clone(), self.coding);
+        Contender::new(name, move || {
+            let bytes = coding.through_writer(writes.iter(), buffer).expect("memory takes every write");
+            Output { bytes, frames: 1 }
+        })
+    }
+
+    /// Responses of a service inside `layer`, read to their end, with the making of their heads.
+    fn served<L, B>(&self, name: &'static str, layer: L, expected: Option<&'static str>) -> Contender
+    where
+        L: Layer<Handler>,
+        L::Service: Service<Request<()>, Response = Response<B>, Error = Infallible> + 'static,
+        B: Body<Data = Bytes>,
+    {
+        let accept = HeaderValue::from_static(self.coding.token);
+        let mut service = layer.layer(Handler(self.clone()));
+        Contender::new(name, move || {
+            let mut request = Request::new(());
+            request.headers_mut().insert(ACCEPT_ENCODING, accept.clone());
+            let response = match block_on(service.call(request)) {
+                Ok(response) => response,
+                Err(never) => match never {},
+            };
+            let coding = response.headers().get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
+            assert_eq!(coding, expected.map(str::as_bytes));
+            drain(response.into_body())
+        })
+    }
+}
+
+/// A handler that always has the same answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Handler(Case);
+
+impl Service<Request<()>> for Handler {
+    type Response = Response<Produced>;
+    type Error = Infallible;
+    type Future = Ready<Result<Response<Produced>, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Request<()>) -> Self::Future {
+        let Self(case) = self;
+        let mut response = Response::new(match case.shape {
+            Shape::Whole => case.writes.whole(),
+            Shape::Tiny => case.writes.tiny(),
+        });
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(case.content_type));
+        ready(Ok(response))
+    }
+}
+
+/// Reads a body to its end, looking at each frame where it is: what producing the frames costs, and no more.
+fn drain<B: Body<Data = Bytes>>(body: B) -> Output {
+    let mut body = pin!(body);
+    let mut output = Output::default();
+    loop {
+        let polled = body.as_mut().poll_frame(&mut Context::from_waker(Waker::noop()));
+        match &polled {
+            Poll::Ready(Some(Ok(frame))) => {
+                output.bytes += frame.data_ref().map_or(0, Bytes::len) as u64;
+                output.frames += 1;
+            }
+            Poll::Ready(Some(Err(_))) => panic!("the body failed"),
+            Poll::Ready(None) => return output,
+            // It yields in between; nothing here ever waits.
+            Poll::Pending => {}
+        }
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return output;
+        }
+    }
+}
