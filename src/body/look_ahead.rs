@@ -2,7 +2,7 @@
 
 use super::End;
 use super::gather::gather;
-use crate::engine::WriteBuffer;
+use crate::engine::{Expected, WriteBuffer};
 use crate::error::BoxError;
 use bytes::{Buf, Bytes};
 use http_body::Body;
@@ -29,7 +29,7 @@ pub(crate) struct LookAhead {
 impl LookAhead {
     /// Polls `body` until it ends, is pending, or has given more than `bound` bytes: of exactly so many the next
     /// poll tells whether that was all. `expected` is how many bytes the body is likely to give.
-    pub(crate) fn look<B>(mut body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: usize) -> Self
+    pub(crate) fn look<B>(mut body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: Expected) -> Self
     where
         B: Body,
         B::Error: Into<BoxError>,
@@ -67,9 +67,9 @@ impl LookAhead {
     }
 
     /// As if nothing had been ready.
-    pub(crate) fn nothing(bound: usize, expected: usize) -> Self {
+    pub(crate) fn nothing(bound: usize, expected: Expected) -> Self {
         let mut joined = WriteBuffer::new(bound);
-        joined.expect(expected);
+        joined.expect(&expected);
         Self { only: None, joined, beyond: Bytes::new(), frames: 0, end: None, bound }
     }
 
@@ -120,6 +120,11 @@ impl LookAhead {
             }
             _ => None,
         }
+    }
+
+    /// Bytes that were joined.
+    pub(crate) fn gathered(&self) -> usize {
+        self.joined.len()
     }
 
     /// Data frames seen.

@@ -48,7 +48,7 @@ enum Stage {
 
 /// What one poll may still do.
 struct Work {
-    /// Bytes to take in or to encode: one batch, about 200 microseconds.
+    /// Bytes to take in or to encode: one slice, about 200 microseconds.
     bytes: usize,
     empty_frames: u32,
 }
@@ -80,7 +80,7 @@ impl Stream {
         B: Body,
         B::Error: Into<BoxError>,
     {
-        let mut work = Work { bytes: self.compressor.batch(), empty_frames: MAX_EMPTY };
+        let mut work = Work { bytes: self.compressor.slice(), empty_frames: MAX_EMPTY };
         loop {
             if self.compressor.output_len() >= CHUNK || self.compressor.must_put_out() {
                 return Poll::Ready(self.chunk());
@@ -125,7 +125,6 @@ impl Stream {
             if taken {
                 pause.end();
                 compressor.gathered(1);
-                work.spend(small.len());
             }
             taken
         });

@@ -43,7 +43,12 @@ impl Codec for Brotli {
         }
     }
 
-    fn batch(&self, level: i32) -> usize {
+    /// The window alone depends on the class, and any message may have a small one.
+    fn likely_class(&self, size: u64) -> u8 {
+        if self.size_class(Some(size)) == 0 { 0 } else { UNKNOWN }
+    }
+
+    fn slice(&self, level: i32) -> usize {
         match level {
             ..=2 => 32 * 1024,
             3..=5 => 16 * 1024,

@@ -98,6 +98,13 @@ pub trait Codec: Any + fmt::Debug + Send + Sync {
         0
     }
 
+    /// The class of contexts for a message of unknown size that is likely to be at most `size` bytes long, going
+    /// by those before it. It may be longer all the same.
+    fn likely_class(&self, size: u64) -> u8 {
+        let _ = size;
+        self.size_class(None)
+    }
+
     /// Whether a message can be put out while it is still being written. Raw snappy cannot: it says the
     /// whole length first.
     fn streams(&self) -> bool {
@@ -114,12 +121,19 @@ pub trait Codec: Any + fmt::Debug + Send + Sync {
         false
     }
 
-    /// The bytes of input for one encoder call: what the write buffer gathers before it calls, and what a
-    /// large write is sliced into.
+    /// The bytes that the write buffer gathers before it calls the encoder.
     ///
-    /// As many as the encoder likes best, but no more than take about 200 microseconds at this level, since
-    /// one poll of a body makes about one call.
+    /// As few as the encoder can work with at full speed: what is gathered is memory that each stream holds. The
+    /// sweep of the bench `adaptive` finds the number.
     fn batch(&self, level: i32) -> usize {
+        let _ = level;
+        4 * 1024
+    }
+
+    /// The most bytes of input for one encoder call, into which a large write is sliced.
+    ///
+    /// As many as take about 200 microseconds at this level, since one poll of a body encodes about as much.
+    fn slice(&self, level: i32) -> usize {
         let _ = level;
         16 * 1024
     }

@@ -41,6 +41,10 @@ impl Codec for Framed {
         MAX_CHUNK
     }
 
+    fn slice(&self, _level: i32) -> usize {
+        MAX_CHUNK
+    }
+
     fn memory(&self, _setup: Setup) -> usize {
         TABLE
     }
@@ -70,6 +74,10 @@ impl Codec for Raw {
     }
 
     fn batch(&self, _level: i32) -> usize {
+        MAX_CHUNK
+    }
+
+    fn slice(&self, _level: i32) -> usize {
         MAX_CHUNK
     }
 

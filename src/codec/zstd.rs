@@ -29,6 +29,11 @@ const STREAM_WINDOW_LOG: u32 = 17;
 const CLASS_BOUNDS: [u64; 4] = [16 << 10, 128 << 10, 256 << 10, u64::MAX];
 const UNKNOWN: u8 = CLASS_BOUNDS.len() as u8;
 
+/// The class for an unknown size that is likely to be within the first bound. Its tables are those that zstd would
+/// take for a known one.
+const LIKELY_SMALL: u8 = UNKNOWN + 1;
+const SMALL_WINDOW_LOG: u32 = 14;
+
 impl Codec for Zstd {
     fn name(&self) -> &'static str {
         "zstd"
@@ -42,7 +47,11 @@ impl Codec for Zstd {
         size.map_or(UNKNOWN, |size| CLASS_BOUNDS.iter().take_while(|bound| size > **bound).count() as u8)
     }
 
-    fn batch(&self, level: i32) -> usize {
+    fn likely_class(&self, size: u64) -> u8 {
+        if size <= CLASS_BOUNDS[0] { LIKELY_SMALL } else { UNKNOWN }
+    }
+
+    fn slice(&self, level: i32) -> usize {
         match level {
             ..=4 => 64 * 1024,
             5..=8 => 16 * 1024,
@@ -53,14 +62,14 @@ impl Codec for Zstd {
 
     fn memory(&self, setup: Setup) -> usize {
         // Measured with `ZSTD_sizeof_CCtx`, in KiB, the most of each band; a test compares.
-        let by_class: [usize; CLASS_BOUNDS.len() + 1] = match setup.level {
-            ..=-1 | 1 => [220, 720, 1020, 1340, 960],
-            0 | 2..=3 => [290, 1070, 1470, 3580, 1660],
-            4..=8 => [290, 1710, 3520, 9000, 1920],
-            9..=12 => [510, 2220, 5060, 44_700, 2000],
-            _ => [570, 2970, 5830, 85_000, 4000],
+        let by_class: [usize; CLASS_BOUNDS.len() + 2] = match setup.level {
+            ..=-1 | 1 => [220, 720, 1020, 1340, 960, 220],
+            0 | 2..=3 => [290, 1070, 1470, 3580, 1660, 290],
+            4..=8 => [290, 1710, 3520, 9000, 1920, 290],
+            9..=12 => [510, 2220, 5060, 44_700, 2000, 510],
+            _ => [570, 2970, 5830, 85_000, 4000, 570],
         };
-        by_class[usize::from(setup.size_class.min(UNKNOWN))] * 1024
+        by_class[usize::from(setup.size_class.min(LIKELY_SMALL))] * 1024
     }
 
     fn encoder(&self, setup: Setup) -> Result<Box<dyn Encoder>, Error> {
@@ -87,7 +96,11 @@ impl Frame {
         let mut context = CCtx::try_create().ok_or_else(|| Error::new(Kind::Encode))?;
         let mut set = |parameter| context.set_parameter(parameter).map_err(failed);
         set(CParameter::CompressionLevel(setup.level))?;
-        if setup.size_class == UNKNOWN {
+        if setup.size_class == LIKELY_SMALL {
+            set(CParameter::WindowLog(SMALL_WINDOW_LOG))?;
+            set(CParameter::HashLog(SMALL_WINDOW_LOG + 1))?;
+            set(CParameter::ChainLog(SMALL_WINDOW_LOG))?;
+        } else if setup.size_class == UNKNOWN {
             set(CParameter::WindowLog(STREAM_WINDOW_LOG))?;
             if setup.level > 3 {
                 // Without a size zstd would make tables for megabytes, which this window cannot fill.

@@ -2,6 +2,7 @@
 
 use super::context::{Charge, Context, Key};
 use super::pool::EncoderPool;
+use super::sizing::{Observed, Place as Kin, Sizing};
 use super::slot::{Place, Slot};
 use super::write_buffer::WriteBuffer;
 use crate::codec::{Codec, CompressionLevel, Operation, Setup, Suspended};
@@ -22,7 +23,10 @@ pub struct Compressor {
     setup: Setup,
     pledged: Option<u64>,
     padding: u16,
+    /// Bytes that small writes gather up to.
     batch: usize,
+    /// Bytes that one encoder call takes at the most.
+    slice: usize,
     buffer: WriteBuffer,
     context: Option<Context>,
     /// Where the context sits while the stream waits. Made when it first does.
@@ -33,6 +37,11 @@ pub struct Compressor {
     held_back: bool,
     /// Flushes in a row that would have liked another level.
     dissent: u8,
+    /// Where what this message needed is recorded, for those that follow.
+    lesson: Option<(Sizing, Kin)>,
+    /// The output that a context is likely to need, and the most that waited so far.
+    output: usize,
+    peak_output: usize,
     tally: Tally,
 }
 
@@ -80,6 +89,7 @@ impl Compressor {
     ) -> Self {
         let level = codec.level(level);
         let batch = codec.batch(level).max(1);
+        let slice = codec.slice(level).max(batch);
         Self {
             pool: pool.clone(),
             codec,
@@ -87,6 +97,7 @@ impl Compressor {
             pledged: size,
             padding: 0,
             batch,
+            slice,
             buffer: WriteBuffer::new(batch),
             context: None,
             slot: None,
@@ -94,6 +105,9 @@ impl Compressor {
             phase: Phase::New,
             held_back: false,
             dissent: 0,
+            lesson: None,
+            output: 0,
+            peak_output: 0,
             tally: Tally::default(),
         }
     }
@@ -104,10 +118,10 @@ impl Compressor {
         self.codec
     }
 
-    /// Bytes of input that one encoder call gets.
+    /// Bytes of input that one encoder call gets at the most.
     #[must_use]
-    pub fn batch(&self) -> usize {
-        self.batch
+    pub fn slice(&self) -> usize {
+        self.slice
     }
 
     /// What the message has cost so far.
@@ -118,7 +132,8 @@ impl Compressor {
 
     /// Limits an encoder call to `bytes` of input, below what the codec likes best.
     pub fn limit_batch(&mut self, bytes: usize) {
-        self.batch = self.batch.min(bytes.max(1));
+        self.slice = self.slice.min(bytes.max(1));
+        self.batch = self.batch.min(self.slice);
         self.buffer.set_limit(self.batch);
     }
 
@@ -131,6 +146,18 @@ impl Compressor {
     pub fn begin_with(&mut self, buffer: WriteBuffer) {
         self.buffer = buffer;
         self.buffer.set_limit(self.batch);
+    }
+
+    /// Begins with the sizes that `sizing` expects of this place's messages, and lets it learn from this one.
+    /// Only before the first write, and before [`reserve`](Self::reserve).
+    pub fn learn(&mut self, sizing: &Sizing, place: Kin) {
+        let expected = sizing.expect(place);
+        self.buffer.expect(&expected);
+        self.output = expected.output;
+        if let (None, Some((_, longest))) = (self.pledged, expected.length) {
+            self.setup.size_class = self.codec.likely_class(longest);
+        }
+        self.lesson = Some((sizing.clone(), place));
     }
 
     /// Counts writes: body frames, or calls of a writer.
@@ -156,12 +183,13 @@ impl Compressor {
     /// If the encoder fails.
     pub fn write(&mut self, input: &[u8]) -> Result<usize, Error> {
         if self.buffer.is_empty() && input.len() >= self.batch {
-            self.encode(Source::Given(&input[..self.batch]), Operation::Encode)?;
-            return Ok(self.batch);
+            let taken = input.len().min(self.slice);
+            self.encode(Source::Given(&input[..taken]), Operation::Encode)?;
+            return Ok(taken);
         }
         let taken = self.buffer.push(input);
         if self.buffer.len() >= self.batch {
-            self.encode(Source::Buffer(self.batch), Operation::Encode)?;
+            self.encode(Source::Buffer(self.buffer.len().min(self.slice)), Operation::Encode)?;
         }
         Ok(taken)
     }
@@ -280,9 +308,9 @@ impl Compressor {
 
     /// One call towards the end of the buffer; the last one carries out `operation`.
     fn advance(&mut self, operation: Operation) -> Result<bool, Error> {
-        let last = self.buffer.len() <= self.batch;
+        let last = self.buffer.len() <= self.slice;
         let operation = if last { operation } else { Operation::Encode };
-        self.encode(Source::Buffer(self.buffer.len().min(self.batch)), operation)?;
+        self.encode(Source::Buffer(self.buffer.len().min(self.slice)), operation)?;
         Ok(last)
     }
 
@@ -300,6 +328,7 @@ impl Compressor {
                 Source::Buffer(bytes) => &self.buffer.as_slice()[..bytes],
             };
             context.encoder.encode(input, operation, &mut context.output)?;
+            self.peak_output = self.peak_output.max(context.output.len());
             self.held_back = operation == Operation::Encode && (self.held_back || !input.is_empty());
             self.context = Some(context);
             Ok(())
@@ -350,6 +379,7 @@ impl Compressor {
             Operation::Encode | Operation::Finish => self.setup.level,
         };
         let mut context = self.pool.take(self.key(level), self.reserved.take())?;
+        context.output.reserve(self.output);
         self.phase = Phase::Begun;
         if let Some(size) = self.pledged {
             context.encoder.pledge(size);
@@ -417,6 +447,12 @@ impl Compressor {
 
 impl Drop for Compressor {
     fn drop(&mut self) {
+        if let (Some((sizing, place)), true) = (&self.lesson, self.phase != Phase::New) {
+            let complete = self.phase == Phase::Finished && self.pledged.is_none();
+            let length = complete.then_some(self.tally.bytes_in);
+            let (gathered, output) = (self.buffer.peak(), self.peak_output);
+            sizing.record(*place, Observed { gathered, output, length });
+        }
         self.release();
     }
 }

@@ -1,5 +1,7 @@
 //! The buffer that gathers small writes.
 
+use super::sizing::Expected;
+
 /// Gathers small writes into one large slice.
 ///
 /// It holds nothing until the first write, doubles while it is filled, and halves after two rounds that left
@@ -13,6 +15,10 @@ pub struct WriteBuffer {
     capacity: usize,
     limit: usize,
     small_rounds: u8,
+    /// The most bytes that waited so far.
+    peak: usize,
+    /// Whether the capacity stays as it is.
+    fixed: bool,
 }
 
 /// The first capacity where nothing better is known: a few serializer writes, or an event.
@@ -22,12 +28,19 @@ impl WriteBuffer {
     /// A buffer that will hold at most `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        Self { data: Vec::new(), start: 0, capacity: FIRST.min(limit), limit, small_rounds: 0 }
+        Self { data: Vec::new(), start: 0, capacity: FIRST.min(limit), limit, small_rounds: 0, peak: 0, fixed: false }
     }
 
-    /// Says how many bytes the next round is likely to bring.
-    pub fn expect(&mut self, bytes: usize) {
-        self.capacity = bytes.clamp(1, self.limit.max(1));
+    /// Says what the next round is likely to bring.
+    pub fn expect(&mut self, expected: &Expected) {
+        self.capacity = expected.gathered.clamp(1, self.limit.max(1));
+        self.fixed = expected.fixed;
+    }
+
+    /// The most bytes that waited at once so far.
+    #[must_use]
+    pub fn peak(&self) -> usize {
+        self.peak.max(self.len())
     }
 
     /// Changes the limit. What is in the buffer stays, even if it is more.
@@ -96,15 +109,17 @@ impl WriteBuffer {
 
     /// Lets go of the first `bytes` bytes.
     pub fn drain(&mut self, bytes: usize) {
+        self.peak = self.peak();
         self.start += bytes;
         debug_assert!(self.start <= self.data.len());
         if self.start >= self.data.len() {
             self.end_round(self.start);
             self.data.clear();
             self.start = 0;
-        } else {
-            // Only a look-ahead leaves more than one batch, so this moves at most its rest, once.
+        } else if self.len() < self.limit {
+            // Only a look-ahead leaves more than one batch. Its rest moves once, into what a batch needs.
             self.data.drain(..self.start);
+            self.data.shrink_to(self.limit);
             self.start = 0;
         }
     }
@@ -112,6 +127,7 @@ impl WriteBuffer {
     /// All that waits, as a vector of its own.
     #[must_use]
     pub fn take(&mut self) -> Vec<u8> {
+        self.peak = self.peak();
         self.data.drain(..self.start);
         self.start = 0;
         std::mem::take(&mut self.data)
@@ -120,13 +136,22 @@ impl WriteBuffer {
     /// Gives the memory back, but not what was learned about its size. Only for an empty buffer.
     pub fn release(&mut self) {
         debug_assert!(self.is_empty());
+        if self.fixed {
+            return;
+        }
         self.data = Vec::new();
         self.start = 0;
     }
 
     fn end_round(&mut self, filled: usize) {
         let held = self.data.capacity();
-        if filled > held / 4 {
+        if held > self.limit {
+            // A look-ahead was behind, and nothing that follows may need as much.
+            self.data = Vec::new();
+            self.capacity = self.limit;
+            return;
+        }
+        if filled > held / 4 || self.fixed {
             self.small_rounds = 0;
             return;
         }

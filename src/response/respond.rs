@@ -4,7 +4,7 @@ use super::layer::CompressionLayer;
 use super::settings::Settings;
 use crate::body::{Ahead, CompressionBody, End, LookAhead, Stream};
 use crate::codec::{Codec, CompressionLevel};
-use crate::engine::Compressor;
+use crate::engine::{Compressor, Expected, Observed, Place};
 use crate::error::BoxError;
 use crate::policy::predicate::Predicate;
 use crate::policy::{
@@ -12,7 +12,7 @@ use crate::policy::{
     negotiate, rewrite_coded, rewrite_coded_trailers,
 };
 use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use http::{Request, Response, StatusCode};
 use http_body::Body;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -29,6 +29,7 @@ pub(super) struct Plan<P> {
     facts: RequestFacts,
     negotiated: Negotiated,
     mapped: MappedTags,
+    route: Place,
     /// Whether the predicate wants responses to this request coded.
     wanted: bool,
 }
@@ -59,6 +60,7 @@ impl<P: Predicate> Plan<P> {
             facts,
             negotiated,
             mapped,
+            route: Place::ANY.narrowed(request.uri().path().as_bytes()),
             wanted,
         })
     }
@@ -159,19 +161,39 @@ impl<P: Predicate> Plan<P> {
     {
         let (mut parts, body) = response.into_parts();
         let size = body.size_hint().exact();
-        let bound = self.settings.config.look_ahead();
+        let kind = parts.headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+        let place = self.route.narrowed(kind);
+        let expected = self.settings.sizing.expect(place);
+        let bound = self.look_ahead(&expected, index, wishes);
         let mut body = Box::pin(body);
         // A body that is known to be longer need not be looked at.
         let ahead = if size.is_some_and(|size| size > bound as u64) {
-            LookAhead::nothing(bound, FIRST_BUFFER)
+            LookAhead::nothing(bound, expected)
         } else {
-            LookAhead::look(body.as_mut(), cx, bound, FIRST_BUFFER)
+            LookAhead::look(body.as_mut(), cx, bound, expected)
         };
         let body = match ahead.whole() {
-            Some(length) => self.whole(&mut parts.headers, body, ahead, length, self.choice(index, wishes)),
-            None => self.stream(&mut parts.headers, body, ahead, size, wishes),
+            Some(length) => {
+                let unknown = size.is_none().then_some(length as u64);
+                let observed = Observed { gathered: ahead.gathered(), output: 0, length: unknown };
+                self.settings.sizing.record(place, observed);
+                self.whole(&mut parts.headers, body, ahead, length, self.choice(index, wishes))
+            }
+            None => self.stream(&mut parts.headers, body, ahead, size, place, wishes),
         };
         Response::from_parts(parts, body)
+    }
+
+    /// How far to look. Where recent bodies of unknown size all went on beyond the bound, looking so far finds no
+    /// end; it only holds the first byte back, and memory.
+    fn look_ahead(&self, expected: &Expected, index: usize, wishes: &Compress) -> usize {
+        let bound = self.settings.config.look_ahead();
+        if !expected.is_longer_than(bound) {
+            return bound;
+        }
+        let Choice { codec, level, .. } = self.choice(index, wishes);
+        let least = usize::try_from(self.predicate.min_size()).unwrap_or(usize::MAX);
+        codec.batch(codec.level(level)).max(least).min(bound)
     }
 
     /// A body that is all there: coded in one call, or passed if that does not pay.
@@ -217,12 +239,13 @@ impl<P: Predicate> Plan<P> {
         body: Pin<Box<B>>,
         ahead: LookAhead,
         size: Option<u64>,
+        place: Place,
         wishes: &Compress,
     ) -> CompressionBody<B> {
         if self.facts.needs_length() {
             return self.pass_ahead(headers, body, ahead, Reason::Http10);
         }
-        let (choice, mut compressor) = match self.admit(size, wishes) {
+        let (choice, mut compressor) = match self.admit(size, place, wishes) {
             Ok(admitted) => admitted,
             Err(reason) => return self.pass_ahead(headers, body, ahead, reason),
         };
@@ -235,7 +258,12 @@ impl<P: Predicate> Plan<P> {
     }
 
     /// The best coding that streams and for which there is memory: beyond the pool's limit only one that parks.
-    fn admit(&self, size: Option<u64>, wishes: &Compress) -> Result<(Choice, Compressor), Reason> {
+    fn admit(
+        &self,
+        size: Option<u64>,
+        place: Place,
+        wishes: &Compress,
+    ) -> Result<(Choice, Compressor), Reason> {
         let mut refused = 0_u32;
         loop {
             let usable = |index: usize| refused & (1 << index) == 0 && self.settings.codec(index).streams();
@@ -244,6 +272,7 @@ impl<P: Predicate> Plan<P> {
             };
             let choice = self.choice(index, wishes);
             let mut compressor = Compressor::new(&self.settings.pool, choice.codec, choice.level, size);
+            compressor.learn(&self.settings.sizing, place);
             if compressor.reserve() {
                 return Ok((choice, compressor));
             }
@@ -311,9 +340,6 @@ fn said_length(headers: &HeaderMap) -> u64 {
     let value = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     value.and_then(|value| value.parse().ok()).unwrap_or(u64::MAX)
 }
-
-/// The first capacity of the buffer that joins small frames.
-const FIRST_BUFFER: usize = 512;
 
 /// Appends how long the encoder took, keeping what the handler measured.
 fn add_timing(headers: &mut HeaderMap, start: Instant) {

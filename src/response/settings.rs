@@ -1,5 +1,5 @@
 use crate::codec::{self, Codec, CompressionLevel};
-use crate::engine::EncoderPool;
+use crate::engine::{EncoderPool, Sizing};
 use crate::policy::{Config, Offer};
 use crate::stats::Recorder;
 
@@ -17,6 +17,7 @@ pub(super) struct Settings {
     pub(super) pool: EncoderPool,
     pub(super) recorder: Recorder,
     pub(super) batch_limit: usize,
+    pub(super) sizing: Sizing,
 }
 
 impl Settings {
@@ -68,6 +69,7 @@ impl Default for Settings {
             pool: EncoderPool::default(),
             recorder: Recorder::default(),
             batch_limit: usize::MAX,
+            sizing: Sizing::new(),
         };
         settings.configure(|_| ());
         settings
