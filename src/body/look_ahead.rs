@@ -141,6 +141,11 @@ impl LookAhead {
         (bytes, self.beyond, self.end)
     }
 
+    /// How the body ended, once its bytes are of no use any more.
+    pub(crate) fn into_end(self) -> Option<End> {
+        self.end
+    }
+
     /// What a stream begins with: joined small frames, frames that go past the buffer, and the end.
     pub(super) fn into_stream(self) -> (WriteBuffer, Bytes, Option<End>) {
         let large = self.only.unwrap_or(self.beyond);

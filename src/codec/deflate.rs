@@ -33,8 +33,8 @@ impl Codec for Deflate {
         framed_deflate::level_for_batch(level, batch)
     }
 
-    fn memory(&self, _setup: Setup) -> usize {
-        framed_deflate::MEMORY
+    fn memory(&self, setup: Setup) -> usize {
+        framed_deflate::memory(setup)
     }
 
     fn encoder(&self, setup: Setup) -> Result<Box<dyn Encoder>, Error> {

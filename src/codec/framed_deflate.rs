@@ -3,7 +3,8 @@
 //! The frame is ours because only a raw stream accepts a dictionary midway, and that is what lets a stream
 //! leave its context and go on in another one.
 
-use super::{CompressionLevel, Encoder, Levels, Operation, Suspended};
+use super::fixed_deflate::{self, FixedDeflate};
+use super::{CompressionLevel, Encoder, Levels, Operation, Setup, Suspended};
 use crate::error::Error;
 use flate2::{Compress, Compression, FlushCompress, Status};
 
@@ -11,10 +12,6 @@ use flate2::{Compress, Compression, FlushCompress, Status};
 /// JSON events: with 1 KiB the output is 17 % larger than with the context kept, with 2 KiB 8 %, and beyond
 /// that priming costs more than it saves.
 pub(super) const TAIL: usize = 2048;
-
-/// Heap that zlib-rs takes for one context, whatever the level: window 64 KiB, hash head 128 KiB, chains
-/// 64 KiB, pending output 64 KiB.
-pub(super) const MEMORY: usize = 320 * 1024;
 
 const LEVELS: Levels = Levels { lowest: 0, fastest: 1, default: 6, best: 9, highest: 9 };
 
@@ -32,15 +29,21 @@ pub(super) fn slice(level: i32) -> usize {
     }
 }
 
-/// zlib-rs level 1 codes a block with the fixed Huffman table: no code is built and none is sent, which for a
-/// small flushed batch is both cheaper and smaller.
-const QUICK: i32 = 1;
+/// In place of a level: [`FixedDeflate`]. No user can ask for it.
+const FIXED: i32 = -1;
 
-/// The batch size up to which [`QUICK`] is no larger than level 6. Measured on JSON events and log lines.
-const QUICK_BATCH: usize = 512;
+/// The largest flushed batch that [`FixedDeflate`] gets. Measured over JSON events, log lines, HTML and XML: up to
+/// here it costs a sixth to a third of level 6 and is on average no larger; see DESIGN.md.
+const FIXED_BATCH: usize = 256;
 
+/// Level 1 stays: whoever asks for it wants no more work. Level 0 stores.
 pub(super) fn level_for_batch(level: i32, batch: usize) -> i32 {
-    if batch <= QUICK_BATCH { level.min(QUICK) } else { level }
+    if level > 1 && batch <= FIXED_BATCH { FIXED } else { level }
+}
+
+/// zlib-rs takes the same for every level: window 64 KiB, hash head 128 KiB, chains 64 KiB, pending output 64 KiB.
+pub(super) fn memory(setup: Setup) -> usize {
+    if setup.level == FIXED { fixed_deflate::MEMORY } else { 320 * 1024 }
 }
 
 /// The bytes before and after the raw stream, and the checksum that they carry.
@@ -64,7 +67,7 @@ pub(super) trait Framing: Send + Sync + 'static {
 
 /// An encoder for one framing.
 pub(super) struct FramedDeflate<F> {
-    context: Compress,
+    raw: Raw,
     level: i32,
     frame: F,
     /// Whether the header is out.
@@ -72,38 +75,51 @@ pub(super) struct FramedDeflate<F> {
     /// Whether there is input that no flush has put out.
     unflushed: bool,
     padding: u16,
-    tail: Tail,
+}
+
+/// What makes the raw stream.
+enum Raw {
+    Zlib { context: Compress, tail: Tail },
+    Fixed(FixedDeflate),
 }
 
 impl<F: Framing> FramedDeflate<F> {
     pub(super) fn new(level: i32) -> Self {
-        Self {
-            context: Compress::new(Compression::new(level.unsigned_abs()), false),
-            level,
-            frame: F::new(),
-            begun: false,
-            unflushed: false,
-            padding: 0,
-            tail: Tail::default(),
-        }
+        let raw = if level == FIXED {
+            Raw::Fixed(FixedDeflate::new())
+        } else {
+            let context = Compress::new(Compression::new(level.unsigned_abs()), false);
+            Raw::Zlib { context, tail: Tail::default() }
+        };
+        Self { raw, level, frame: F::new(), begun: false, unflushed: false, padding: 0 }
     }
+}
 
-    fn deflate(&mut self, input: &[u8], flush: FlushCompress, output: &mut Vec<u8>) -> Result<(), Error> {
-        let mut rest = input;
-        loop {
-            output.reserve(room_for(rest.len()));
-            let before = self.context.total_in();
-            let status = self.context.compress_vec(rest, output, flush).map_err(Error::encode)?;
-            let taken = self.context.total_in() - before;
-            rest = &rest[usize::try_from(taken).map_or(rest.len(), |taken| taken.min(rest.len()))..];
-            let done = match flush {
-                FlushCompress::Finish => matches!(status, Status::StreamEnd),
-                // zlib's manual: a flush is complete once there is room left in the output.
-                _ => rest.is_empty() && output.len() < output.capacity(),
-            };
-            if done {
-                return Ok(());
-            }
+fn deflate(
+    context: &mut Compress,
+    input: &[u8],
+    operation: Operation,
+    output: &mut Vec<u8>,
+) -> Result<(), Error> {
+    let flush = match operation {
+        Operation::Encode => FlushCompress::None,
+        Operation::Flush => FlushCompress::Sync,
+        Operation::Finish => FlushCompress::Finish,
+    };
+    let mut rest = input;
+    loop {
+        output.reserve(room_for(rest.len()));
+        let before = context.total_in();
+        let status = context.compress_vec(rest, output, flush).map_err(Error::encode)?;
+        let taken = context.total_in() - before;
+        rest = &rest[usize::try_from(taken).map_or(rest.len(), |taken| taken.min(rest.len()))..];
+        let done = match operation {
+            Operation::Finish => matches!(status, Status::StreamEnd),
+            // zlib's manual: a flush is complete once there is room left in the output.
+            _ => rest.is_empty() && output.len() < output.capacity(),
+        };
+        if done {
+            return Ok(());
         }
     }
 }
@@ -125,21 +141,16 @@ impl<F: Framing> Encoder for FramedDeflate<F> {
             F::header(self.level, self.padding, output);
         }
         self.frame.update(input);
-        match operation {
-            Operation::Encode => {
-                self.deflate(input, FlushCompress::None, output)?;
-                self.tail.keep(input);
-                self.unflushed = true;
+        match &mut self.raw {
+            Raw::Zlib { context, tail } => {
+                deflate(context, input, operation, output)?;
+                tail.keep(input);
             }
-            Operation::Flush => {
-                self.deflate(input, FlushCompress::Sync, output)?;
-                self.tail.keep(input);
-                self.unflushed = false;
-            }
-            Operation::Finish => {
-                self.deflate(input, FlushCompress::Finish, output)?;
-                self.frame.trailer(output);
-            }
+            Raw::Fixed(encoder) => encoder.encode(input, operation, output),
+        }
+        self.unflushed = operation == Operation::Encode;
+        if operation == Operation::Finish {
+            self.frame.trailer(output);
         }
         Ok(())
     }
@@ -149,32 +160,55 @@ impl<F: Framing> Encoder for FramedDeflate<F> {
     }
 
     fn reset(&mut self) -> bool {
-        self.context.reset();
+        match &mut self.raw {
+            Raw::Zlib { context, tail } => {
+                context.reset();
+                tail.clear();
+            }
+            Raw::Fixed(encoder) => encoder.reset(),
+        }
         self.frame = F::new();
         self.begun = false;
         self.unflushed = false;
         self.padding = 0;
-        self.tail.clear();
         true
+    }
+
+    fn set_level(&mut self, level: i32) -> bool {
+        let Raw::Zlib { context, .. } = &mut self.raw else { return false };
+        let set = level != FIXED && context.set_level(Compression::new(level.unsigned_abs())).is_ok();
+        if set {
+            self.level = level;
+        }
+        set
     }
 
     fn suspend(&mut self) -> Option<Suspended> {
         if self.unflushed || !self.begun {
             return None;
         }
-        Some(Suspended {
-            checksum: self.frame.checksum(),
-            length: self.frame.length(),
-            tail: self.tail.take(),
-        })
+        let tail = match &self.raw {
+            Raw::Zlib { tail, .. } => tail.as_slice(),
+            Raw::Fixed(encoder) => encoder.tail(TAIL),
+        };
+        let (checksum, length) = (self.frame.checksum(), self.frame.length());
+        Some(Suspended { checksum, length, tail: tail.to_vec() })
     }
 
     fn resume(&mut self, suspended: Suspended) -> bool {
         self.frame = F::resumed(suspended.checksum, suspended.length);
         self.begun = true;
         self.unflushed = false;
-        self.tail.set(&suspended.tail);
-        suspended.tail.is_empty() || self.context.set_dictionary(&suspended.tail).is_ok()
+        match &mut self.raw {
+            Raw::Zlib { context, tail } => {
+                tail.set(&suspended.tail);
+                suspended.tail.is_empty() || context.set_dictionary(&suspended.tail).is_ok()
+            }
+            Raw::Fixed(encoder) => {
+                encoder.resume(&suspended.tail);
+                true
+            }
+        }
     }
 }
 
@@ -200,11 +234,8 @@ impl Tail {
         self.0.extend_from_slice(tail);
     }
 
-    /// The tail in a vector of exactly its size: an idle stream holds nothing that it does not need.
-    fn take(&mut self) -> Vec<u8> {
-        let tail = self.0[self.0.len().saturating_sub(TAIL)..].to_vec();
-        self.0.clear();
-        tail
+    fn as_slice(&self) -> &[u8] {
+        &self.0[self.0.len().saturating_sub(TAIL)..]
     }
 
     fn clear(&mut self) {
@@ -226,8 +257,7 @@ mod tests {
                 tail.keep(piece);
                 seen += piece.len();
                 assert!(tail.0.len() <= 2 * TAIL);
-                let kept = &tail.0[tail.0.len().saturating_sub(TAIL)..];
-                assert_eq!(kept, &input[seen.saturating_sub(TAIL)..seen]);
+                assert_eq!(tail.as_slice(), &input[seen.saturating_sub(TAIL)..seen]);
             }
         }
     }

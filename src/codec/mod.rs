@@ -10,6 +10,8 @@ mod brotli;
 #[cfg(feature = "deflate")]
 mod deflate;
 #[cfg(any(feature = "gzip", feature = "deflate"))]
+mod fixed_deflate;
+#[cfg(any(feature = "gzip", feature = "deflate"))]
 mod framed_deflate;
 #[cfg(any(feature = "gzip", feature = "deflate", feature = "zstd", feature = "snappy"))]
 mod gather;
@@ -138,9 +140,10 @@ pub trait Codec: Any + fmt::Debug + Send + Sync {
         16 * 1024
     }
 
-    /// The level for a stream whose flushed batches are only `batch` bytes long, never above `level`.
+    /// The level for a stream whose flushed batches are only `batch` bytes long: at most `level`, or a number
+    /// of the codec's own that [`level`](Codec::level) never gives.
     ///
-    /// A small batch cannot pay for the work of a high level; see "Why do small batches change the level"
+    /// A small batch cannot pay for the work of a high level; see "Why do small batches change the encoder"
     /// in DESIGN.md.
     fn level_for_batch(&self, level: i32, batch: usize) -> i32 {
         let _ = batch;
@@ -186,6 +189,13 @@ pub trait Encoder: Send + Sync {
 
     /// Makes the encoder as new, or says with `false` that it cannot and must be dropped.
     fn reset(&mut self) -> bool;
+
+    /// Makes a new or reset encoder one of another level. `false` if it cannot, and is as it was. Only tried
+    /// where the level makes no difference to [`Codec::memory`].
+    fn set_level(&mut self, level: i32) -> bool {
+        let _ = level;
+        false
+    }
 
     /// Leaves the stream after a flush, so that the encoder can serve another one: what is returned goes on
     /// in any encoder of the codec through [`Encoder::resume`]. `None` if this codec cannot, or if there is

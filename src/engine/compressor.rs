@@ -284,13 +284,15 @@ impl Compressor {
         if self.buffer.capacity() > IDLE_BUFFER {
             self.buffer.release();
         }
-        if !self.codec.parks() || self.phase != Phase::Begun || self.output_len() > 0 {
+        if self.phase != Phase::Begun || self.output_len() > 0 {
             return;
         }
-        if let Some(context) = self.context.take() {
-            let slot = self.slot.get_or_insert_default();
-            slot.put(Place::Waiting(context));
-            self.pool.offer(slot);
+        let Some(mut context) = self.context.take() else { return };
+        context.shrink();
+        if self.codec.parks() {
+            self.pool.park(self.slot.get_or_insert_default(), context);
+        } else {
+            self.context = Some(context);
         }
     }
 
@@ -299,7 +301,7 @@ impl Compressor {
         let Some(mut context) = self.context.take() else { return };
         match context.encoder.suspend() {
             Some(stream) => {
-                self.slot.get_or_insert_default().put(Place::Suspended(stream));
+                self.pool.suspend(self.slot.get_or_insert_default(), stream);
                 self.pool.give(context);
             }
             None => self.context = Some(context),
@@ -351,7 +353,7 @@ impl Compressor {
         let mut suspended = None;
         let mut at_hand = self.context.take();
         if at_hand.is_none() {
-            match self.slot.as_ref().map(|slot| slot.resume()) {
+            match self.slot.as_ref().map(|slot| self.pool.resume(slot)) {
                 Some(Place::Waiting(context)) => at_hand = Some(context),
                 Some(Place::Suspended(stream)) => suspended = Some(stream),
                 Some(Place::Empty) | None => {}
@@ -390,21 +392,22 @@ impl Compressor {
         Ok(context)
     }
 
-    /// The level for the next call: that of the user for what is large, a lower one for small flushed batches.
+    /// The level for the next call: that of the user for what is large, another for small flushed batches.
     fn choose_level(&mut self, current: Option<i32>, length: usize, operation: Operation) -> i32 {
         let liked = match operation {
             Operation::Encode => self.setup.level,
-            Operation::Flush => self.codec.level_for_batch(self.setup.level, length),
-            Operation::Finish => return current.unwrap_or(self.setup.level),
+            Operation::Flush | Operation::Finish => self.codec.level_for_batch(self.setup.level, length),
         };
         let Some(current) = current else { return liked };
-        if liked == current || self.held_back {
+        // The end of a stream is worth a change only if there is much in it.
+        let last = operation == Operation::Finish && liked != self.setup.level;
+        if liked == current || self.held_back || last {
             self.dissent = 0;
             return current;
         }
         self.dissent += 1;
         // A full batch settles it: there is much to come.
-        if operation == Operation::Encode || self.dissent >= DISSENT {
+        if operation != Operation::Flush || self.dissent >= DISSENT {
             self.dissent = 0;
             return liked;
         }
@@ -414,20 +417,17 @@ impl Compressor {
     fn change_level(&mut self, mut context: Context, level: i32) -> Result<Context, Error> {
         let Some(stream) = context.encoder.suspend() else { return Ok(context) };
         let output = std::mem::take(&mut context.output);
-        self.pool.give(context);
-        let mut context = self.resumed(stream, level)?;
+        if !context.adopt(self.key(level)) {
+            self.pool.give(context);
+            context = self.pool.take(self.key(level), None)?;
+        }
         context.output = output;
-        Ok(context)
+        resume(context, stream)
     }
 
     fn go_on(&mut self, stream: Suspended, level: i32) -> Result<Context, Error> {
         self.tally.resumed += 1;
-        self.resumed(stream, level)
-    }
-
-    fn resumed(&mut self, stream: Suspended, level: i32) -> Result<Context, Error> {
-        let mut context = self.pool.take(self.key(level), None)?;
-        if context.encoder.resume(stream) { Ok(context) } else { Err(Error::new(Kind::Encode)) }
+        resume(self.pool.take(self.key(level), None)?, stream)
     }
 
     fn key(&self, level: i32) -> Key {
@@ -435,7 +435,7 @@ impl Compressor {
     }
 
     fn release(&mut self) {
-        let parked = self.slot.take().map(|slot| slot.resume());
+        let parked = self.slot.take().map(|slot| self.pool.resume(&slot));
         if let Some(Place::Waiting(context)) = parked {
             self.pool.give(context);
         }
@@ -443,6 +443,11 @@ impl Compressor {
             self.pool.give(context);
         }
     }
+}
+
+/// Goes on with a stream in a clean context.
+fn resume(mut context: Context, stream: Suspended) -> Result<Context, Error> {
+    if context.encoder.resume(stream) { Ok(context) } else { Err(Error::new(Kind::Encode)) }
 }
 
 impl Drop for Compressor {

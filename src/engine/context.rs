@@ -51,6 +51,29 @@ impl Context {
         }
         self.encoder.reset()
     }
+
+    /// Makes the context as new and fit for `key`; `false` if it can only be dropped or, where the codec or
+    /// the size class are others, put back.
+    pub(super) fn adopt(&mut self, key: Key) -> bool {
+        let level = key.setup.level;
+        let same_tables = Key { setup: Setup { level, ..self.key.setup }, ..self.key } == key;
+        let same_memory = || key.codec.memory(self.key.setup) == key.codec.memory(key.setup);
+        if !same_tables || !same_memory() || !self.reset() {
+            return false;
+        }
+        let fits = self.key.setup.level == level || self.encoder.set_level(level);
+        if fits {
+            self.key = key;
+        }
+        fits
+    }
+
+    /// Gives back an output buffer that is larger than an event's: the stream waits.
+    pub(super) fn shrink(&mut self) {
+        if self.output.capacity() > MAX_WAITING_OUTPUT {
+            self.output = Vec::new();
+        }
+    }
 }
 
 impl Shelved for Context {
@@ -64,6 +87,9 @@ impl Shelved for Context {
 /// The output capacity that an idle context may keep. A batch and a chunk fit; a whole body's output, which
 /// can be as large as the look-ahead, fits too.
 const MAX_IDLE_OUTPUT: usize = 80 * 1024;
+
+/// The output capacity that the context of a waiting stream may keep: that of an event of a few KiB.
+const MAX_WAITING_OUTPUT: usize = 4 * 1024;
 
 /// Bytes counted against a limit for as long as this lives.
 #[derive(Debug)]

@@ -84,7 +84,7 @@ impl DecoderPool {
             return;
         }
         let Shared { limit, memory, shelves } = &*self.shared;
-        if let Some(charge) = Charge::after(memory, decoder.memory(), *limit, || shelves.evict()) {
+        if let Some(charge) = Charge::after(memory, decoder.memory(), *limit, || shelves.evict().is_some()) {
             shelves.put(Idle { key, decoder, _charge: charge });
         }
     }

@@ -2,8 +2,8 @@
 
 use super::context::{Charge, Context, Key};
 use super::shelves::Shelves;
-use super::slot::{Reclaim, Slot};
-use crate::codec::{Codec, Setup};
+use super::slot::{Place, Reclaim, Slot};
+use crate::codec::{Codec, Setup, Suspended};
 use crate::error::Error;
 use std::collections::VecDeque;
 use std::fmt;
@@ -32,6 +32,8 @@ struct Shared {
     shelves: Shelves<Context>,
     /// The slots of waiting streams, as a clock: the front is looked at next.
     waiting: Mutex<VecDeque<Arc<Slot>>>,
+    /// Streams that wait without a context.
+    parked: AtomicUsize,
     reclaimed: AtomicU64,
     transient: AtomicU64,
 }
@@ -50,9 +52,15 @@ pub struct PoolStats {
     pub transient: u64,
     /// Contexts idle in the pool.
     pub idle: usize,
+    /// Streams that wait without a context, because others needed it.
+    pub parked: usize,
     /// Bytes of all contexts that exist, in use or idle.
     pub memory: usize,
 }
+
+/// One part in so many of the limit is not given to contexts that cannot park: idle zstd streams must not
+/// leave the streams that do park with contexts for one call each.
+const KEPT_FOR_PARKING: usize = 4;
 
 impl EncoderPool {
     /// The default limit on the memory of all contexts, in bytes.
@@ -73,6 +81,7 @@ impl EncoderPool {
                 memory: Arc::default(),
                 shelves: Shelves::new(),
                 waiting: Mutex::default(),
+                parked: AtomicUsize::new(0),
                 reclaimed: AtomicU64::new(0),
                 transient: AtomicU64::new(0),
             }),
@@ -89,33 +98,42 @@ impl EncoderPool {
             reclaimed: self.shared.reclaimed.load(Ordering::Relaxed),
             transient: self.shared.transient.load(Ordering::Relaxed),
             idle,
+            parked: self.shared.parked.load(Ordering::Relaxed),
             memory: self.shared.memory.load(Ordering::Relaxed),
         }
     }
 
     /// Sets memory aside for a context that will be needed for as long as a stream lasts; `None` at the limit.
     pub(super) fn reserve(&self, codec: &'static dyn Codec, setup: Setup) -> Option<Charge> {
-        self.charge(codec.memory(setup))
+        let Shared { limit, memory, .. } = &*self.shared;
+        let limit = limit - limit / KEPT_FOR_PARKING;
+        Charge::after(memory, codec.memory(setup), limit, || self.free().is_some())
     }
 
-    /// A context: from the shelf, or built within the limit, or built for one call.
+    /// A context: from the shelf, built within the limit, taken from one that waits, or built for one call.
     pub(super) fn take(&self, key: Key, reserved: Option<Charge>) -> Result<Context, Error> {
-        if let Some(context) = self.shared.shelves.take(&key) {
+        let Shared { limit, memory, shelves, .. } = &*self.shared;
+        if let Some(context) = shelves.take(&key) {
             return Ok(context);
         }
         let cost = key.codec.memory(key.setup);
-        let charge = match reserved.or_else(|| Charge::within(&self.shared.memory, cost, self.shared.limit)) {
-            Some(charge) => Some(charge),
-            None => match self.reclaim(&key) {
-                Some(context) => return Ok(context),
-                None => self.charge(cost),
-            },
-        };
+        let mut adopted = None;
+        let charge = reserved.or_else(|| {
+            Charge::after(memory, cost, *limit, || {
+                let Some(mut context) = self.free() else { return false };
+                let fits = context.adopt(key);
+                adopted = fits.then_some(context);
+                !fits
+            })
+        });
+        if let Some(context) = adopted {
+            return Ok(context);
+        }
         let transient = charge.is_none();
         if transient {
             self.shared.transient.fetch_add(1, Ordering::Relaxed);
         }
-        let charge = charge.unwrap_or_else(|| Charge::force(&self.shared.memory, cost));
+        let charge = charge.unwrap_or_else(|| Charge::force(memory, cost));
         Ok(Context::new(key, key.codec.encoder(key.setup)?, charge, transient))
     }
 
@@ -126,11 +144,30 @@ impl EncoderPool {
         }
     }
 
-    /// Lets other streams take the context of the stream that waits in `slot`.
-    pub(super) fn offer(&self, slot: &Arc<Slot>) {
-        if slot.queued.swap(true, Ordering::Relaxed) {
-            return;
+    /// Puts the context of a stream that waits where other streams can take it.
+    pub(super) fn park(&self, slot: &Arc<Slot>, context: Context) {
+        slot.put(Place::Waiting(context));
+        if !slot.queued.swap(true, Ordering::Relaxed) {
+            self.offer(slot);
         }
+    }
+
+    /// Keeps what a stream needs to go on that has given its context back.
+    pub(super) fn suspend(&self, slot: &Slot, stream: Suspended) {
+        self.shared.parked.fetch_add(1, Ordering::Relaxed);
+        slot.put(Place::Suspended(stream));
+    }
+
+    /// What a waiting stream finds when it comes back.
+    pub(super) fn resume(&self, slot: &Slot) -> Place {
+        let place = slot.resume();
+        if let Place::Suspended(_) = place {
+            self.shared.parked.fetch_sub(1, Ordering::Relaxed);
+        }
+        place
+    }
+
+    fn offer(&self, slot: &Arc<Slot>) {
         let mut waiting = self.waiting();
         // Streams that ended left their slots here. Looking at two for each one added keeps their number
         // below that of the live ones.
@@ -143,21 +180,18 @@ impl EncoderPool {
         waiting.push_back(Arc::clone(slot));
     }
 
-    /// A clean context of this key from a stream that waits. Contexts of other keys are freed on the way, the
-    /// memory being what is short.
-    fn reclaim(&self, key: &Key) -> Option<Context> {
-        let mut context = self.reclaim_any()?;
-        (context.key == *key && context.reset()).then_some(context)
+    /// A context that nobody uses: an idle one, or else that of a stream that waits. To drop it frees memory.
+    fn free(&self) -> Option<Context> {
+        self.shared.shelves.evict().or_else(|| self.reclaim())
     }
 
-    fn reclaim_any(&self) -> Option<Context> {
+    fn reclaim(&self) -> Option<Context> {
         let mut waiting = self.waiting();
         // Twice around: the first look takes the second chance away.
         for _ in 0..2 * waiting.len() {
             let slot = waiting.pop_front()?;
-            match slot.reclaim() {
+            match slot.reclaim(&self.shared.parked) {
                 Reclaim::Context(context) => {
-                    slot.queued.store(false, Ordering::Relaxed);
                     self.shared.reclaimed.fetch_add(1, Ordering::Relaxed);
                     return Some(context);
                 }
@@ -167,12 +201,6 @@ impl EncoderPool {
             }
         }
         None
-    }
-
-    /// Counts `bytes`, freeing idle and waiting contexts until they fit.
-    fn charge(&self, bytes: usize) -> Option<Charge> {
-        let Shared { limit, memory, shelves, .. } = &*self.shared;
-        Charge::after(memory, bytes, *limit, || shelves.evict() || self.reclaim_any().is_some())
     }
 
     fn waiting(&self) -> MutexGuard<'_, VecDeque<Arc<Slot>>> {

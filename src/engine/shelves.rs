@@ -71,15 +71,14 @@ impl<T: Shelved> Shelves<T> {
         }
     }
 
-    /// Frees one idle context, whichever has been idle longest on its shelf.
-    pub(super) fn evict(&self) -> bool {
+    /// Gives up one idle context, whichever has been idle longest on its shelf. The caller frees it, outside
+    /// the lock.
+    pub(super) fn evict(&self) -> Option<T> {
         let home = self.home();
-        // The evicted context is freed outside the lock.
-        let evicted = self.others(home).chain([home]).find_map(|index| {
+        self.others(home).chain([home]).find_map(|index| {
             let mut shelf = self.lock(index);
             (!shelf.contexts.is_empty()).then(|| shelf.remove(0))
-        });
-        evicted.is_some()
+        })
     }
 
     /// Idle contexts, hits and misses, summed over the shelves.

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use crate::codec::Suspended;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// One waiting stream's place. Its stream and the pool share it.
@@ -43,8 +43,11 @@ impl Slot {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Takes the context away, leaving what its stream needs to go on.
-    pub(super) fn reclaim(&self) -> Reclaim {
+    /// Takes the context away, leaving what its stream needs to go on, and counts that stream as `parked`.
+    ///
+    /// All that changes does so under the slot's lock: a stream that finds its context gone, and so the slot
+    /// out of the queue, can rely on that when it next puts a context down.
+    pub(super) fn reclaim(&self, parked: &AtomicUsize) -> Reclaim {
         if self.used.swap(false, Ordering::Relaxed) {
             return Reclaim::Later;
         }
@@ -54,6 +57,8 @@ impl Slot {
             Place::Waiting(mut context) => match context.encoder.suspend() {
                 Some(suspended) => {
                     *place = Place::Suspended(suspended);
+                    parked.fetch_add(1, Ordering::Relaxed);
+                    self.queued.store(false, Ordering::Relaxed);
                     Reclaim::Context(context)
                 }
                 None => {

@@ -225,8 +225,7 @@ impl<P: Predicate> Plan<P> {
         if let Some(start) = start {
             add_timing(headers, start);
         }
-        let (_, _, end) = ahead.into_parts();
-        let end = self.rewrite_end(end.unwrap_or(End::Clean), &choice);
+        let end = self.rewrite_end(ahead.into_end().unwrap_or(End::Clean), &choice);
         let known = matches!(end, End::Clean).then_some(coded.len() as u64);
         rewrite_coded(headers, choice.codec.name(), known, self.settings.config.etag);
         CompressionBody::ahead(body, Ahead { first: coded, second: Bytes::new(), end: Some(end) })

@@ -2,5 +2,7 @@
 
 mod codecs;
 mod compression;
+mod pool;
 mod property;
+mod rooms;
 mod support;

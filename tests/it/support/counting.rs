@@ -103,6 +103,10 @@ impl Encoder for Watched {
         self.inner.reset()
     }
 
+    fn set_level(&mut self, level: i32) -> bool {
+        self.inner.set_level(level)
+    }
+
     fn suspend(&mut self) -> Option<Suspended> {
         self.inner.suspend()
     }

@@ -1,0 +1,206 @@
+//! What a response allocates once everything is warm. A binary of its own, since it replaces the allocator.
+//!
+//! `cargo test --test alloc -- --nocapture` prints the table that is in the README.
+
+// An allocator is an unsafe trait; this one adds two counters to the system's.
+#![allow(unsafe_code)]
+
+#[path = "it/support/corpus.rs"]
+#[allow(dead_code)]
+mod corpus;
+
+use bytes::Bytes;
+use corpus::json;
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
+use http::{Request, Response};
+use http_body::{Body, Frame};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::future::{Future, Ready, ready};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+use tower_compress::codec::{CODECS, Codec};
+use tower_compress::{CompressionLayer, EncoderPool};
+use tower_layer::Layer;
+use tower_service::Service;
+
+struct Counting;
+
+thread_local! {
+    /// Allocations of this thread, and the bytes that it holds.
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+    static HELD: Cell<i64> = const { Cell::new(0) };
+}
+
+fn count(allocations: u64, bytes: i64) {
+    // Both need neither an allocation nor a destructor, so they can be had at any time.
+    COUNT.set(COUNT.get() + allocations);
+    HELD.set(HELD.get() + bytes);
+}
+
+// SAFETY: everything is passed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(1, layout.size() as i64);
+        // SAFETY: the caller keeps to `alloc`'s contract, which is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(0, -(layout.size() as i64));
+        // SAFETY: the pointer came from the system's allocator with this layout.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(1, size as i64 - layout.size() as i64);
+        // SAFETY: the pointer came from the system's allocator with this layout.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// A body that allocates nothing when it is polled: static bytes, in frames of one size.
+struct Cut {
+    rest: Bytes,
+    frame: usize,
+}
+
+impl Body for Cut {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let length = self.frame.min(self.rest.len());
+        Poll::Ready((length > 0).then(|| Ok(Frame::data(self.rest.split_to(length)))))
+    }
+}
+
+/// Answers with a prepared response, so that making it is not counted.
+struct Prepared(Option<Response<Cut>>);
+
+impl Service<Request<()>> for Prepared {
+    type Response = Response<Cut>;
+    type Error = Infallible;
+    type Future = Ready<Result<Response<Cut>, Infallible>>;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _request: Request<()>) -> Self::Future {
+        ready(Ok(self.0.take().expect("one call")))
+    }
+}
+
+/// What one response cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cost {
+    /// Allocations from the call until the body was read to its end and dropped.
+    allocations: u64,
+    /// Frames of data that came out.
+    frames: u64,
+    /// Bytes held more than before, after everything was dropped.
+    left: i64,
+}
+
+fn cost(layer: &CompressionLayer, coding: &'static str, body: Cut) -> Cost {
+    let held = HELD.get();
+    let (allocations, frames) = {
+        let response = Response::builder().header(CONTENT_TYPE, "application/json").body(body).unwrap();
+        let mut service = layer.layer(Prepared(Some(response)));
+        let request = Request::get("/").header(ACCEPT_ENCODING, coding).body(()).unwrap();
+
+        let before = COUNT.get();
+        let mut cx = Context::from_waker(Waker::noop());
+        let Poll::Ready(Ok(response)) = pin!(service.call(request)).poll(&mut cx) else { unreachable!() };
+        let (head, body) = response.into_parts();
+        let frames = read(body, &mut cx);
+        let allocations = COUNT.get() - before;
+
+        assert_eq!(head.headers.get(CONTENT_ENCODING), Some(&HeaderValue::from_static(coding)));
+        (allocations, frames)
+    };
+    Cost { allocations, frames, left: HELD.get() - held }
+}
+
+fn read<B: Body<Error: std::fmt::Debug>>(body: B, cx: &mut Context<'_>) -> u64 {
+    let mut body = pin!(body);
+    let mut frames = 0;
+    loop {
+        match body.as_mut().poll_frame(cx) {
+            Poll::Ready(Some(frame)) => drop(frame.unwrap()),
+            Poll::Ready(None) => return frames,
+            // It has done enough for one poll, and has woken itself.
+            Poll::Pending => continue,
+        }
+        frames += 1;
+    }
+}
+
+/// What the third of equal responses costs.
+fn steady(codec: &dyn Codec, length: usize, frame: usize) -> Cost {
+    let text: &'static [u8] = json(length).leak();
+    let body = || Cut { rest: Bytes::from_static(text), frame };
+    let layer = CompressionLayer::new().br(true).snappy(true).snappy_framed(true).pool(EncoderPool::new());
+    cost(&layer, codec.name(), body());
+    cost(&layer, codec.name(), body());
+    cost(&layer, codec.name(), body())
+}
+
+const KIB: usize = 1024;
+
+/// The body in its box, the output, and the value of `Content-Length`, which takes two.
+const WHOLE: u64 = 4;
+
+/// A gathering buffer grows from 512 bytes to the look-ahead by doubling, at the most.
+const DOUBLINGS: u64 = 7;
+
+/// What a stream takes besides its frames: the body and its own state, in their boxes.
+const STREAM: u64 = 2;
+
+/// The buffer that a stream inherits from the look-ahead is then fitted to the encoder's batch.
+const FITTINGS: u64 = 2;
+
+/// brotli's library cannot reset an encoder, so each message costs a new one.
+fn is_pooled(codec: &dyn Codec) -> bool {
+    codec.name() != "br"
+}
+
+#[test]
+fn a_steady_response_allocates_its_output_and_little_else() {
+    println!("{:<16} {:>9} {:>9} {:>11} {:>7}", "coding", "body", "frames in", "allocations", "frames");
+    for codec in CODECS {
+        let small = [(1100, 1100), (26 * KIB, 26 * KIB), (26 * KIB, 3)];
+        let long = [(1024 * KIB, 1024 * KIB), (1024 * KIB, 8 * KIB), (1024 * KIB, 3)];
+        for (length, frame) in small.into_iter().chain(long.into_iter().filter(|_| codec.streams())) {
+            let Cost { allocations, frames, left } = steady(*codec, length, frame);
+            println!("{:<16} {length:>9} {frame:>9} {allocations:>11} {frames:>7}", codec.name());
+            assert_eq!(left, 0, "{} {length} {frame}", codec.name());
+            let (own, fittings) = if length <= 64 * KIB { (WHOLE, 0) } else { (STREAM + frames, FITTINGS) };
+            let gathering = if frame < length { DOUBLINGS + fittings } else { 0 };
+            assert!(
+                allocations <= own + gathering || !is_pooled(*codec),
+                "{} {length} {frame}: {allocations}",
+                codec.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_longer_stream_allocates_its_frames_and_nothing_more() {
+    for codec in CODECS.iter().filter(|codec| codec.streams() && is_pooled(**codec)) {
+        let extra = |length| {
+            let cost = steady(*codec, length, 1000);
+            cost.allocations - cost.frames
+        };
+        assert_eq!(extra(512 * KIB), extra(4096 * KIB), "{}", codec.name());
+    }
+}
