@@ -42,7 +42,13 @@ fn main() {
                         Case { writes: writes.clone(), content_type: format.content_type(), shape, coding };
                     if let Ok(only) = std::env::var("ONLY") {
                         let runs: usize = std::env::var("RUNS").unwrap().parse().unwrap();
-                        for mut c in case.contenders() { if c.name == only { for _ in 0..runs { std::hint::black_box((c.run)()); } } }
+                        for mut c in case.contenders() {
+                            if c.name == only {
+                                for _ in 0..runs {
+                                    std::hint::black_box((c.run)());
+                                }
+                            }
+                        }
                         continue;
                     }
                     let measured = measure::interleave(&mut case.contenders(), Duration::from_millis(60));

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use tower::Service;
 use tower_compress::CompressionLayer;
-use tower_layer::Layer;
 use tower_compress::predicate::SizeAbove;
+use tower_layer::Layer;
 
 thread_local! {
     static CLOCK: Cell<u64> = const { Cell::new(0) };
@@ -31,7 +31,9 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    fn new(script: Script) -> Self { Self { data: script.data, cuts: script.cuts.iter(), waits: 0 } }
+    fn new(script: Script) -> Self {
+        Self { data: script.data, cuts: script.cuts.iter(), waits: 0 }
+    }
 }
 
 fn tick(weight: f64) {
@@ -45,7 +47,10 @@ impl Body for Replay {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         if self.waits > CLOCK.get() {
             return Poll::Pending;
         }
@@ -67,8 +72,12 @@ impl Body for Replay {
 
 struct Flag(AtomicBool);
 impl Wake for Flag {
-    fn wake(self: Arc<Self>) { self.0.store(true, Ordering::Relaxed) }
-    fn wake_by_ref(self: &Arc<Self>) { self.0.store(true, Ordering::Relaxed) }
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed)
+    }
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed)
+    }
 }
 
 #[derive(Default, Debug, Clone, Copy)]
@@ -80,7 +89,12 @@ pub(crate) struct Sum {
 }
 
 /// Runs one.
-pub(crate) fn response(layer: &CompressionLayer<SizeAbove>, coding: &'static str, exchange: &Exchange, watch: bool) -> Sum {
+pub(crate) fn response(
+    layer: &CompressionLayer<SizeAbove>,
+    coding: &'static str,
+    exchange: &Exchange,
+    watch: bool,
+) -> Sum {
     let script = exchange.script;
     let content_type = exchange.content_type;
     let mut service = layer.layer(tower::service_fn(move |_: http::Request<()>| {
@@ -133,7 +147,9 @@ pub(crate) fn drain(exchange: &Exchange) {
     loop {
         match body.as_mut().poll_frame(&mut cx) {
             Poll::Ready(None) => break,
-            Poll::Ready(Some(frame)) => { std::hint::black_box(frame.unwrap().into_data().unwrap()); }
+            Poll::Ready(Some(frame)) => {
+                std::hint::black_box(frame.unwrap().into_data().unwrap());
+            }
             Poll::Pending => CLOCK.set(CLOCK.get() + 1),
         }
     }

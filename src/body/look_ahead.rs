@@ -29,7 +29,12 @@ pub(crate) struct LookAhead {
 impl LookAhead {
     /// Polls `body` until it ends, is pending, or has given more than `bound` bytes: of exactly so many the next
     /// poll tells whether that was all. `expected` is how many bytes the body is likely to give.
-    pub(crate) fn look<B>(mut body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: Expected) -> Self
+    pub(crate) fn look<B>(
+        mut body: Pin<&mut B>,
+        cx: &mut Context<'_>,
+        bound: usize,
+        expected: Expected,
+    ) -> Self
     where
         B: Body,
         B::Error: Into<BoxError>,

@@ -119,15 +119,17 @@ impl Stream {
         B: Body,
         B::Error: Into<BoxError>,
     {
-        let (compressor, pause) = (&mut self.compressor, &mut self.pause);
+        let compressor = &mut self.compressor;
+        let mut frames = 0;
         let frame = gather(inner.as_mut(), cx, |small| {
-            let taken = work.bytes > 0 && compressor.write_within(small);
-            if taken {
-                pause.end();
-                compressor.gathered(1);
-            }
+            let taken = compressor.write_within(small);
+            frames += u64::from(taken);
             taken
         });
+        if frames > 0 {
+            self.pause.end();
+            self.compressor.gathered(frames);
+        }
         match frame {
             Poll::Pending if inner.is_end_stream() => self.stage = Stage::Ended(End::Clean),
             Poll::Pending => {

@@ -3,7 +3,9 @@
 mod decoder;
 
 use self::decoder::BrotliDecoder;
-use super::{Codec, CompressionLevel, DecodeLimits, Decoder, Encoder, Levels, Operation, Setup};
+use super::{
+    Codec, CompressionLevel, DEFAULT_BATCH, DecodeLimits, Decoder, Encoder, Levels, Operation, Setup,
+};
 use crate::error::Error;
 use ::brotli::enc::StandardAlloc;
 use ::brotli::enc::encode::{BrotliEncoderOperation, BrotliEncoderParameter, BrotliEncoderStateStruct};
@@ -46,6 +48,14 @@ impl Codec for Brotli {
     /// The window alone depends on the class, and any message may have a small one.
     fn likely_class(&self, size: u64) -> u8 {
         if self.size_class(Some(size)) == 0 { 0 } else { UNKNOWN }
+    }
+
+    /// Up to level 2 each call makes a block of its own: 4 KiB cost half as much time again and 43 % more output.
+    fn batch(&self, level: i32) -> usize {
+        match level {
+            ..=2 => 32 * 1024,
+            _ => DEFAULT_BATCH,
+        }
     }
 
     fn slice(&self, level: i32) -> usize {

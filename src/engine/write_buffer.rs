@@ -28,7 +28,15 @@ impl WriteBuffer {
     /// A buffer that will hold at most `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        Self { data: Vec::new(), start: 0, capacity: FIRST.min(limit), limit, small_rounds: 0, peak: 0, fixed: false }
+        Self {
+            data: Vec::new(),
+            start: 0,
+            capacity: FIRST.min(limit),
+            limit,
+            small_rounds: 0,
+            peak: 0,
+            fixed: false,
+        }
     }
 
     /// Says what the next round is likely to bring.

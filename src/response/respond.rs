@@ -12,7 +12,9 @@ use crate::policy::{
     negotiate, rewrite_coded, rewrite_coded_trailers,
 };
 use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
+use http::header::{
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING,
+};
 use http::{Request, Response, StatusCode};
 use http_body::Body;
 use std::hash::{BuildHasher, Hasher, RandomState};
