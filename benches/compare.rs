@@ -1,72 +1,99 @@
 //! Side by side: this crate, the limit, its peers, and programs without it. See `docs/benchmarks.md`.
+//!
+//! ```text
+//! cargo bench --bench compare                          everything; figures against bounds
+//! cargo bench --bench compare -- --check               the same, and fails where a bound does not hold
+//! cargo bench --bench compare -- json 26K zstd         only workloads whose name has all these words
+//! cargo bench --bench compare -- profile tower-compress 5000 json/26K/tiny/zstd-3
+//!                                                      one contender alone, for a profiler
+//! ```
 
+#[path = "compare/bounds.rs"]
+mod bounds;
 #[path = "compare/coding.rs"]
 mod coding;
 #[path = "compare/contenders.rs"]
 mod contenders;
+#[path = "support/figures.rs"]
+mod figures;
 #[path = "support/heap.rs"]
 mod heap;
 #[path = "support/measure.rs"]
 mod measure;
 #[path = "support/orders.rs"]
 mod orders;
+#[path = "compare/peers.rs"]
+mod peers;
 #[path = "support/random.rs"]
 mod random;
+#[path = "compare/rows.rs"]
+mod rows;
 #[path = "support/writes.rs"]
 mod writes;
 
 use contenders::{Case, Shape};
 use orders::Format;
+use rows::Row;
+use std::process::ExitCode;
 use std::time::Duration;
 use writes::Writes;
 
 #[global_allocator]
 static HEAP: heap::Counting = heap::Counting;
 
+/// The sizes, by the names that they have in tables, in orders.
 const SIZES: [(&str, usize); 5] = [("402B", 1), ("1.6K", 4), ("26K", 64), ("416K", 1024), ("10M", 25_600)];
 
-fn main() {
-    let args: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+/// CPU time for each contender on each workload. The format that the bounds are about gets more.
+const BUDGET: Duration = Duration::from_millis(40);
+const JSON_BUDGET: Duration = Duration::from_millis(80);
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    if let [profile, contender, runs, workload] = &words[..] {
+        if profile == "profile" {
+            let runs = runs.parse().expect("a number of runs");
+            cases(std::slice::from_ref(workload), |_, case| case.run(contender, runs));
+            return ExitCode::SUCCESS;
+        }
+    }
+    let (options, words): (Vec<_>, Vec<_>) = words.into_iter().partition(|word| word.starts_with("--"));
+    let mut rows = Vec::new();
+    let mut figures = Vec::new();
+    cases(&words, |workload, case| {
+        let budget = if workload.starts_with("json") { JSON_BUDGET } else { BUDGET };
+        let measured = measure::interleave(&mut case.contenders(), budget);
+        let of_case = Row::all(workload, case, &measured);
+        rows::print(&of_case);
+        bounds::of_case(workload, case, &measured, &mut figures);
+        rows.extend(of_case);
+    });
+    let everything = words.is_empty();
+    if everything {
+        let of_peers = peers::run();
+        rows::print(&of_peers);
+        rows.extend(of_peers);
+        bounds::of_all(&rows, &mut figures);
+    }
+    rows::save(rows, everything);
+    figures::conclude("compare-bounds", &figures, options.iter().any(|option| option == "--check"))
+}
+
+/// Every case whose workload and coding have all `words` in their names.
+fn cases(words: &[String], mut each: impl FnMut(&str, &Case)) {
     for format in Format::ALL {
         for (size, count) in SIZES {
-            let orders = orders::orders(count);
-            let writes = Writes::record(format, &orders);
+            let mut writes = None;
             for shape in [Shape::Whole, Shape::Tiny] {
+                let workload = format!("{}/{size}/{}", format.name(), shape.name());
                 for coding in coding::ALL {
-                    let name = format!("{}/{size}/{}/{}", format.name(), shape.name(), coding.label);
-                    if !args.iter().all(|a| name.contains(a.as_str())) {
+                    let name = format!("{workload}/{}", coding.label);
+                    if !words.iter().all(|word| name.contains(word.as_str())) {
                         continue;
                     }
-                    println!("{name} {} bytes {} writes", writes.bytes.len(), writes.count());
-                    let case =
-                        Case { writes: writes.clone(), content_type: format.content_type(), shape, coding };
-                    if let Ok(only) = std::env::var("ONLY") {
-                        let runs: usize = std::env::var("RUNS").unwrap().parse().unwrap();
-                        for mut c in case.contenders() {
-                            if c.name == only {
-                                for _ in 0..runs {
-                                    std::hint::black_box((c.run)());
-                                }
-                            }
-                        }
-                        continue;
-                    }
-                    let measured = measure::interleave(&mut case.contenders(), Duration::from_millis(60));
-                    let limit = measured[0].cpu();
-                    let drain = measured[1].cpu();
-                    for m in &measured {
-                        println!(
-                            "  {:22} {:10.2} us +-{:4.1}% x{:.3} net x{:.3} {} allocs {} bytes {} frames",
-                            m.name,
-                            m.cpu() / 1e3,
-                            m.spread() * 100.0,
-                            m.cpu() / limit,
-                            (m.cpu() - drain) / limit,
-                            m.allocations,
-                            m.output.bytes,
-                            m.output.frames
-                        );
-                    }
+                    let writes = writes.get_or_insert_with(|| Writes::record(format, &orders::orders(count)));
+                    let content_type = format.content_type();
+                    each(&workload, &Case { writes: writes.clone(), content_type, shape, coding });
                 }
             }
         }

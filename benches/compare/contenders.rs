@@ -7,9 +7,11 @@ use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
 use http::{Request, Response};
 use http_body::Body;
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::future::{Future, Ready, ready};
 use std::pin::pin;
+use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use tower::{Layer, Service};
 use tower_compress::CompressionLayer;
@@ -68,6 +70,14 @@ impl Case {
         contenders
     }
 
+    /// Runs one contender alone, for a profiler.
+    pub(crate) fn run(&self, name: &str, runs: u32) {
+        let mut contenders = self.contenders();
+        let contender = contenders.iter_mut().find(|contender| contender.name == name);
+        let contender = contender.expect("a contender of this name");
+        (0..runs).for_each(|_| contender.run(1));
+    }
+
     fn limit(&self) -> Contender {
         let mut limit = self.coding.limit();
         let body = self.writes.bytes.clone();
@@ -96,18 +106,20 @@ impl Case {
         })
     }
 
-    /// Responses of a service inside `layer`, read to their end, with the making of their heads.
+    /// Responses of a service inside `layer`, read to their end. Their heads and the requests are there before.
     fn served<L, B>(&self, name: &'static str, layer: L, expected: Option<&'static str>) -> Contender
     where
         L: Layer<Handler>,
         L::Service: Service<Request<()>, Response = Response<B>, Error = Infallible> + 'static,
         B: Body<Data = Bytes>,
     {
-        let accept = HeaderValue::from_static(self.coding.token);
-        let mut service = layer.layer(Handler(self.clone()));
-        Contender::new(name, move || {
-            let mut request = Request::new(());
-            request.headers_mut().insert(ACCEPT_ENCODING, accept.clone());
+        let case = self.clone();
+        let requests = Rc::new(RefCell::new(Vec::new()));
+        let responses = Rc::new(RefCell::new(Vec::new()));
+        let (next_requests, next_responses) = (Rc::clone(&requests), Rc::clone(&responses));
+        let mut service = layer.layer(Handler(responses));
+        let run = move || {
+            let request = requests.borrow_mut().pop().expect("there is one for each run");
             let response = match block_on(service.call(request)) {
                 Ok(response) => response,
                 Err(never) => match never {},
@@ -115,13 +127,41 @@ impl Case {
             let coding = response.headers().get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
             assert_eq!(coding, expected.map(str::as_bytes));
             drain(response.into_body())
+        };
+        Contender::new(name, run).prepared_by(move |runs| {
+            next_requests.borrow_mut().resize_with(runs as usize, || case.request());
+            next_responses.borrow_mut().resize_with(runs as usize, || case.response());
         })
+    }
+
+    fn request(&self) -> Request<()> {
+        let mut request = Request::new(());
+        request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static(self.coding.token));
+        request
+    }
+
+    fn response(&self) -> Response<Produced> {
+        let mut response = Response::new(match self.shape {
+            Shape::Whole => self.writes.whole(),
+            Shape::Tiny => self.writes.tiny(),
+        });
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        response
+    }
+
+    /// Encoder calls and flushes of one response through this crate's layer.
+    pub(crate) fn calls(&self) -> (u64, u64) {
+        let layer = layer(self.coding);
+        let mut contender = self.served(OURS, layer.clone(), Some(self.coding.token));
+        contender.run(1);
+        let stats = layer.stats();
+        (stats.encoder_calls, stats.flushes)
     }
 }
 
-/// A handler that always has the same answer.
-#[derive(Debug, Clone)]
-pub(crate) struct Handler(Case);
+/// A handler whose answers are there before it is asked.
+#[derive(Debug)]
+struct Handler(Rc<RefCell<Vec<Response<Produced>>>>);
 
 impl Service<Request<()>> for Handler {
     type Response = Response<Produced>;
@@ -133,13 +173,7 @@ impl Service<Request<()>> for Handler {
     }
 
     fn call(&mut self, _: Request<()>) -> Self::Future {
-        let Self(case) = self;
-        let mut response = Response::new(match case.shape {
-            Shape::Whole => case.writes.whole(),
-            Shape::Tiny => case.writes.tiny(),
-        });
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(case.content_type));
-        ready(Ok(response))
+        ready(Ok(self.0.borrow_mut().pop().expect("there is one for each request")))
     }
 }
 

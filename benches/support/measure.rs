@@ -11,15 +11,45 @@ pub(crate) struct Output {
     pub(crate) frames: u64,
 }
 
-/// One way to do the work, in thread CPU time.
+/// One way to do the work.
 pub(crate) struct Contender {
     pub(crate) name: &'static str,
-    pub(crate) run: Box<dyn FnMut() -> Output>,
+    /// Makes what so many runs will use up. Not measured.
+    prepare: Box<dyn FnMut(u32)>,
+    run: Box<dyn FnMut() -> Output>,
 }
 
 impl Contender {
     pub(crate) fn new(name: &'static str, run: impl FnMut() -> Output + 'static) -> Self {
-        Self { name, run: Box::new(run) }
+        Self { name, prepare: Box::new(|_| ()), run: Box::new(run) }
+    }
+
+    pub(crate) fn prepared_by(mut self, prepare: impl FnMut(u32) + 'static) -> Self {
+        self.prepare = Box::new(prepare);
+        self
+    }
+
+    /// Runs so often; for profilers too.
+    pub(crate) fn run(&mut self, runs: u32) {
+        self.time(runs);
+    }
+
+    /// CPU nanoseconds of this thread for one run, the mean over `runs`.
+    fn time(&mut self, runs: u32) -> f64 {
+        (self.prepare)(runs);
+        let start = ThreadTime::now();
+        for _ in 0..runs {
+            std::hint::black_box((self.run)());
+        }
+        start.elapsed().as_nanos() as f64 / f64::from(runs)
+    }
+
+    /// What comes out of a warm run, and the allocations that it takes.
+    fn count(&mut self) -> (Output, u64) {
+        (self.prepare)(1);
+        let before = heap::allocations();
+        let output = (self.run)();
+        (output, heap::allocations() - before)
     }
 }
 
@@ -69,49 +99,37 @@ pub(crate) fn by_round(contenders: &[&Measured], ratio: impl Fn(&[f64]) -> f64) 
 /// Runs all contenders in turn, round by round, for about `budget` of CPU time each.
 pub(crate) fn interleave(contenders: &mut [Contender], budget: Duration) -> Vec<Measured> {
     let mut runs = Vec::new();
-    let mut measured: Vec<_> = contenders
-        .iter_mut()
-        .map(|contender| {
-            // Twice to warm up, once to count, once to see how long it takes.
-            (contender.run)();
-            let output = (contender.run)();
-            let before = heap::allocations();
-            (contender.run)();
-            let allocations = heap::allocations() - before;
-            let once = time(contender, 1);
-            runs.push((SAMPLE.as_nanos() as f64 / once).clamp(1.0, 100_000.0) as u32);
-            Measured { name: contender.name, output, allocations, rounds: Vec::new() }
-        })
-        .collect();
-    let mut rounds = MOST_ROUNDS;
-    let mut round = 0;
-    while round < rounds {
-        let start = ThreadTime::now();
+    let mut measured = Vec::new();
+    let mut slowest = Duration::ZERO;
+    for contender in contenders.iter_mut() {
+        // Twice to warm up, once to count. What takes long is warm after one run.
+        let once = Duration::from_nanos(contender.time(1) as u64);
+        let once = if once < SLOW { Duration::from_nanos(contender.time(2) as u64) } else { once };
+        let (output, allocations) = contender.count();
+        runs.push((SAMPLE.as_secs_f64() / once.as_secs_f64()).clamp(1.0, MOST_RUNS) as u32);
+        slowest = slowest.max(once);
+        measured.push(Measured { name: contender.name, output, allocations, rounds: Vec::new() });
+    }
+    let affordable = (budget.as_secs_f64() / slowest.max(SAMPLE).as_secs_f64()) as usize;
+    let least = if slowest < SLOW { LEAST_ROUNDS } else { LEAST_ROUNDS / 2 + 1 };
+    for round in 0..affordable.clamp(least, MOST_ROUNDS) {
         for turn in 0..contenders.len() {
             let index = (round + turn) % contenders.len();
-            let nanoseconds = time(&mut contenders[index], runs[index]);
+            let nanoseconds = contenders[index].time(runs[index]);
             measured[index].rounds.push(nanoseconds);
         }
-        if round == 0 {
-            let affordable = budget.as_secs_f64() * contenders.len() as f64 / start.elapsed().as_secs_f64();
-            rounds = (affordable as usize).clamp(LEAST_ROUNDS, MOST_ROUNDS);
-        }
-        round += 1;
     }
     measured
-}
-
-/// CPU nanoseconds of one run, the mean over `runs`.
-fn time(contender: &mut Contender, runs: u32) -> f64 {
-    let start = ThreadTime::now();
-    for _ in 0..runs {
-        std::hint::black_box((contender.run)());
-    }
-    start.elapsed().as_nanos() as f64 / f64::from(runs)
 }
 
 /// The least time of one sample: reading the thread's clock is a system call of half a microsecond.
 const SAMPLE: Duration = Duration::from_millis(1);
 
+/// What takes longer is run less often.
+const SLOW: Duration = Duration::from_millis(50);
+
+/// More in one sample would only be more to prepare.
+const MOST_RUNS: f64 = 1000.0;
+
 const LEAST_ROUNDS: usize = 5;
-const MOST_ROUNDS: usize = 31;
+const MOST_ROUNDS: usize = 41;

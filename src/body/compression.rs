@@ -71,9 +71,10 @@ impl<B> CompressionBody<B> {
         Self { inner: Inner::Direct { body }, work: Work::Silent }
     }
 
-    /// An empty body for an answer of our own.
-    pub(crate) fn absent() -> Self {
-        Self { inner: Inner::Absent, work: Work::Done }
+    /// The body of an answer of our own.
+    pub(crate) fn own(body: Bytes) -> Self {
+        let ahead = Ahead { first: body, second: Bytes::new(), end: Some(End::Clean) };
+        Self { inner: Inner::Absent, work: Work::Ahead(ahead) }
     }
 
     /// The inner body.

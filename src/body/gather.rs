@@ -5,6 +5,9 @@ use http_body::{Body, Frame};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+/// What a poll for a frame returns.
+pub(super) type Polled<B> = Poll<Option<Result<Frame<<B as Body>::Data>, <B as Body>::Error>>>;
+
 /// Polls `body` for as long as it gives data that `take` wants to have, and returns what came instead.
 ///
 /// `take` sees a frame where it was put: moving one costs more than copying the few bytes that it has, because
@@ -14,7 +17,7 @@ pub(super) fn gather<B: Body>(
     mut body: Pin<&mut B>,
     cx: &mut Context<'_>,
     mut take: impl FnMut(&[u8]) -> bool,
-) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+) -> Polled<B> {
     loop {
         let polled = body.as_mut().poll_frame(cx);
         let Poll::Ready(Some(Ok(frame))) = &polled else { return polled };

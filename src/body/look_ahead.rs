@@ -6,7 +6,7 @@ use crate::engine::{Expected, WriteBuffer};
 use crate::error::BoxError;
 use bytes::{Buf, Bytes};
 use http_body::Body;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 /// Empty frames in a row before a look ahead gives up: they carry nothing that would end it.
@@ -28,12 +28,36 @@ pub(crate) struct LookAhead {
 
 impl LookAhead {
     /// Polls `body` until it ends, is pending, or has given more than `bound` bytes: of exactly so many the next
-    /// poll tells whether that was all. `expected` is how many bytes the body is likely to give.
+    /// poll tells whether that was all. `expected` is what the body is likely to need.
     pub(crate) fn look<B>(
+        body: Pin<&mut B>,
+        cx: &mut Context<'_>,
+        bound: usize,
+        expected: &Expected,
+    ) -> Self
+    where
+        B: Body,
+        B::Error: Into<BoxError>,
+    {
+        let mut body = Some(body);
+        let look = std::future::poll_fn(|cx| {
+            Poll::Ready(body.take().map(|body| Self::look_now(body, cx, bound, expected)))
+        });
+        // With its cooperative budget spent, a tokio resource says pending although it is ready. The bound
+        // limits the work here as well as the budget does.
+        #[cfg(feature = "tokio")]
+        let look = tokio::task::coop::unconstrained(look);
+        match pin!(look).poll(cx) {
+            Poll::Ready(Some(ahead)) => ahead,
+            _ => Self::nothing(bound, expected),
+        }
+    }
+
+    fn look_now<B>(
         mut body: Pin<&mut B>,
         cx: &mut Context<'_>,
         bound: usize,
-        expected: Expected,
+        expected: &Expected,
     ) -> Self
     where
         B: Body,
@@ -41,41 +65,41 @@ impl LookAhead {
     {
         let mut ahead = Self::nothing(bound, expected);
         let mut empty = 0;
-        let end = loop {
-            if bound == 0 {
-                break None;
-            }
-            match gather(body.as_mut(), cx, |small| ahead.add_within(small)) {
+        while ahead.wants_more() && empty < MAX_EMPTY {
+            let polled = gather(body.as_mut(), cx, |small| {
+                empty = 0;
+                ahead.add_within(small)
+            });
+            match polled {
+                Poll::Ready(None) => ahead.end = Some(End::Clean),
+                Poll::Ready(Some(Err(error))) => ahead.end = Some(End::Error(error.into())),
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                     Ok(data) if data.has_remaining() => {
+                        ahead.add(data);
                         empty = 0;
-                        if !ahead.add(data) {
-                            break None;
-                        }
                     }
-                    Ok(_) => {
-                        empty += 1;
-                        if empty == MAX_EMPTY {
-                            break None;
-                        }
-                    }
-                    Err(frame) => break frame.into_trailers().ok().map(End::Trailers),
+                    Ok(_) => empty += 1,
+                    Err(frame) => ahead.end = frame.into_trailers().ok().map(End::Trailers),
                 },
-                Poll::Ready(None) => break Some(End::Clean),
-                Poll::Ready(Some(Err(error))) => break Some(End::Error(error.into())),
-                // Asking only here, and not after each frame, costs bodies of many frames nothing.
-                Poll::Pending => break body.is_end_stream().then_some(End::Clean),
+                Poll::Pending => {
+                    // Asked only here: asking after each frame would cost bodies of many frames.
+                    ahead.end = body.is_end_stream().then_some(End::Clean);
+                    break;
+                }
             }
-        };
-        ahead.end = end;
+        }
         ahead
     }
 
     /// As if nothing had been ready.
-    pub(crate) fn nothing(bound: usize, expected: Expected) -> Self {
+    pub(crate) fn nothing(bound: usize, expected: &Expected) -> Self {
         let mut joined = WriteBuffer::new(bound);
-        joined.expect(&expected);
+        joined.expect(expected);
         Self { only: None, joined, beyond: Bytes::new(), frames: 0, end: None, bound }
+    }
+
+    fn wants_more(&self) -> bool {
+        self.end.is_none() && self.beyond.is_empty() && self.len() <= self.bound && self.bound > 0
     }
 
     /// Adds a small frame where nothing is to be decided: several are joined already, and there is room.
@@ -86,26 +110,24 @@ impl LookAhead {
         added
     }
 
-    /// Adds a frame and says whether there is room for more.
-    fn add(&mut self, mut data: impl Buf) -> bool {
+    fn add(&mut self, mut data: impl Buf) {
         self.frames += 1;
         let length = data.remaining();
         if self.frames == 1 {
             self.only = Some(data.copy_to_bytes(length));
-            return length <= self.bound;
+            return;
         }
         if let Some(first) = self.only.take() {
             self.joined.push(&first);
         }
         if self.joined.len() + length > self.bound {
             self.beyond = data.copy_to_bytes(length);
-            return false;
+            return;
         }
         while data.has_remaining() {
             let taken = self.joined.push(data.chunk());
             data.advance(taken);
         }
-        self.joined.len() <= self.bound
     }
 
     fn len(&self) -> usize {
@@ -128,7 +150,7 @@ impl LookAhead {
     }
 
     /// Bytes that were joined.
-    pub(crate) fn gathered(&self) -> usize {
+    pub(crate) fn joined(&self) -> usize {
         self.joined.len()
     }
 

@@ -1,5 +1,7 @@
 //! Bodies: where polling meets the engine.
 
+#[cfg(feature = "tokio")]
+mod clock;
 mod compression;
 mod end;
 mod gather;

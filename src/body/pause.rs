@@ -1,8 +1,6 @@
 //! When a pending producer counts as a pause.
 
 use crate::policy::FlushPolicy;
-#[cfg(feature = "tokio")]
-use std::future::Future;
 use std::task::{Context, Poll};
 
 /// Times that a stream yields before it takes a pending producer for one that pauses.
@@ -17,7 +15,7 @@ pub(super) struct Pause {
     policy: FlushPolicy,
     yields: u8,
     #[cfg(feature = "tokio")]
-    timer: Option<std::pin::Pin<Box<tokio::time::Sleep>>>,
+    clock: super::clock::Clock,
 }
 
 impl Pause {
@@ -26,38 +24,48 @@ impl Pause {
             policy,
             yields: 0,
             #[cfg(feature = "tokio")]
-            timer: None,
+            clock: super::clock::Clock::default(),
         }
     }
 
     /// The producer gave something.
     pub(super) fn end(&mut self) {
         self.yields = 0;
+        #[cfg(feature = "tokio")]
+        if let FlushPolicy::Interval(_) = self.policy {
+            self.clock.hold();
+        }
     }
 
     /// Everything is flushed: the next pause is a new one.
     pub(super) fn flushed(&mut self) {
         self.yields = 0;
         #[cfg(feature = "tokio")]
-        {
-            self.timer = None;
+        if let FlushPolicy::Interval(interval) = self.policy {
+            self.clock.flushed(interval);
         }
+    }
+
+    /// Whether bytes have waited for the whole interval, although the producer never paused.
+    pub(super) fn is_overdue(&self) -> bool {
+        #[cfg(feature = "tokio")]
+        if let FlushPolicy::Interval(interval) = self.policy {
+            return self.clock.is_overdue(interval);
+        }
+        false
     }
 
     /// The producer is pending while there are unflushed bytes: ready when they must go out.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        match self.policy {
-            FlushPolicy::End => Poll::Pending,
-            #[cfg(feature = "tokio")]
-            FlushPolicy::Interval(interval) => match self.poll_timer(interval, cx) {
-                Some(due) => due,
-                None => self.poll_yields(cx),
-            },
-            _ => self.poll_yields(cx),
+        if self.policy == FlushPolicy::End {
+            return Poll::Pending;
         }
-    }
-
-    fn poll_yields(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        #[cfg(feature = "tokio")]
+        if let FlushPolicy::Interval(_) = self.policy {
+            if std::task::ready!(self.clock.poll(cx)) {
+                return Poll::Ready(());
+            }
+        }
         // With its cooperative budget spent, a tokio resource says pending although it is ready.
         #[cfg(feature = "tokio")]
         let counts = tokio::task::coop::has_budget_remaining();
@@ -71,13 +79,5 @@ impl Pause {
         }
         cx.waker().wake_by_ref();
         Poll::Pending
-    }
-
-    /// `None` outside a runtime, where there is no timer to be had.
-    #[cfg(feature = "tokio")]
-    fn poll_timer(&mut self, interval: std::time::Duration, cx: &mut Context<'_>) -> Option<Poll<()>> {
-        tokio::runtime::Handle::try_current().ok()?;
-        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(interval)));
-        Some(timer.as_mut().poll(cx))
     }
 }

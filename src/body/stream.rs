@@ -28,6 +28,9 @@ pub(crate) struct Stream {
     rest: Bytes,
     stage: Stage,
     pause: Pause,
+    /// Whether the last poll did all the work that one may, and gave a frame. Connections poll on while there
+    /// are frames, so the next poll must not work again before others had their turn.
+    owes_turn: bool,
     /// What becomes of an entity tag in the trailers.
     etag: EtagPolicy,
     recorder: Recorder,
@@ -48,7 +51,7 @@ enum Stage {
 
 /// What one poll may still do.
 struct Work {
-    /// Bytes to take in or to encode: one slice, about 200 microseconds.
+    /// Bytes to take in or to encode: one batch, about 200 microseconds.
     bytes: usize,
     empty_frames: u32,
 }
@@ -68,7 +71,11 @@ impl Stream {
         compressor.begin_with(buffer);
         compressor.gathered(frames);
         let stage = end.map_or(Stage::Gather, Stage::Ended);
-        Self { compressor, rest, stage, pause: Pause::new(flush), etag, recorder }
+        let mut pause = Pause::new(flush);
+        if compressor.unflushed() || !rest.is_empty() {
+            pause.end();
+        }
+        Self { compressor, rest, stage, pause, owes_turn: false, etag, recorder }
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -80,10 +87,17 @@ impl Stream {
         B: Body,
         B::Error: Into<BoxError>,
     {
+        if std::mem::take(&mut self.owes_turn) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        if self.pause.is_overdue() && matches!(self.stage, Stage::Gather) {
+            self.stage = Stage::Flush;
+        }
         let mut work = Work { bytes: self.compressor.slice(), empty_frames: MAX_EMPTY };
         loop {
             if self.compressor.output_len() >= CHUNK || self.compressor.must_put_out() {
-                return Poll::Ready(self.chunk());
+                return Poll::Ready(self.chunk(&work));
             }
             if work.bytes == 0 || work.empty_frames == 0 {
                 cx.waker().wake_by_ref();
@@ -103,7 +117,9 @@ impl Stream {
             };
             match step {
                 Ok(Step::Continue) => {}
-                Ok(Step::PutOut) if self.compressor.output_len() > 0 => return Poll::Ready(self.chunk()),
+                Ok(Step::PutOut) if self.compressor.output_len() > 0 => {
+                    return Poll::Ready(self.chunk(&work));
+                }
                 Ok(Step::PutOut) => {}
                 Err(error) => {
                     self.stage = Stage::Done;
@@ -119,8 +135,8 @@ impl Stream {
         B: Body,
         B::Error: Into<BoxError>,
     {
-        let compressor = &mut self.compressor;
-        let mut frames = 0;
+        // The buffer bounds this loop: what fills it makes a batch due.
+        let (compressor, mut frames) = (&mut self.compressor, 0);
         let frame = gather(inner.as_mut(), cx, |small| {
             let taken = compressor.write_within(small);
             frames += u64::from(taken);
@@ -199,8 +215,12 @@ impl Stream {
         Ok(Step::Continue)
     }
 
-    fn chunk(&mut self) -> Option<Item> {
-        Some(Ok(Frame::data(self.compressor.take_output())))
+    fn chunk(&mut self, work: &Work) -> Option<Item> {
+        let output = self.compressor.take_output();
+        self.owes_turn = work.bytes == 0 && !matches!(self.stage, Stage::Trailers(_) | Stage::Done);
+        // The client may be slow to come back for more.
+        self.compressor.park();
+        Some(Ok(Frame::data(output)))
     }
 
     fn trailers(&mut self) -> Option<Item> {

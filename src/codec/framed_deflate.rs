@@ -88,7 +88,7 @@ impl<F: Framing> FramedDeflate<F> {
         let raw = if level == FIXED {
             Raw::Fixed(FixedDeflate::new())
         } else {
-            let context = Compress::new(Compression::new(level.unsigned_abs()), false);
+            let context = Compress::new(Compression::new(LEVELS.clamp(level).unsigned_abs()), false);
             Raw::Zlib { context, tail: Tail::default() }
         };
         Self { raw, level, frame: F::new(), begun: false, unflushed: false, padding: 0 }
@@ -176,7 +176,8 @@ impl<F: Framing> Encoder for FramedDeflate<F> {
 
     fn set_level(&mut self, level: i32) -> bool {
         let Raw::Zlib { context, .. } = &mut self.raw else { return false };
-        let set = level != FIXED && context.set_level(Compression::new(level.unsigned_abs())).is_ok();
+        let set =
+            level != FIXED && context.set_level(Compression::new(LEVELS.clamp(level).unsigned_abs())).is_ok();
         if set {
             self.level = level;
         }

@@ -36,7 +36,12 @@ impl Levels {
             CompressionLevel::Fastest => self.fastest,
             CompressionLevel::Best => self.best,
             CompressionLevel::Default => self.default,
-            CompressionLevel::Precise(number) => number.clamp(self.lowest, self.highest),
+            CompressionLevel::Precise(number) => self.clamp(number),
         }
+    }
+
+    /// The nearest number that the codec takes.
+    pub(super) fn clamp(&self, number: i32) -> i32 {
+        number.clamp(self.lowest, self.highest)
     }
 }

@@ -29,8 +29,8 @@ const STREAM_WINDOW_LOG: u32 = 17;
 const CLASS_BOUNDS: [u64; 4] = [16 << 10, 128 << 10, 256 << 10, u64::MAX];
 const UNKNOWN: u8 = CLASS_BOUNDS.len() as u8;
 
-/// The class for an unknown size that is likely to be within the first bound. Its tables are those that zstd would
-/// take for a known one.
+/// The class for an unknown size that is likely to be within the first bound: its window and tables are those that
+/// zstd takes for a known size so small.
 const LIKELY_SMALL: u8 = UNKNOWN + 1;
 const SMALL_WINDOW_LOG: u32 = 14;
 
@@ -51,13 +51,11 @@ impl Codec for Zstd {
         if size <= CLASS_BOUNDS[0] { LIKELY_SMALL } else { UNKNOWN }
     }
 
+    /// A slice ends a block (see [`Frame::block`]), so this is also the size of a long message's blocks. Beyond
+    /// level 4 blocks of 16 KiB cost 2 to 3 % in size, and take 0.2 ms (level 5) to 6 ms (19); smaller ones
+    /// would cost twice as much.
     fn slice(&self, level: i32) -> usize {
-        match level {
-            ..=4 => 64 * 1024,
-            5..=8 => 16 * 1024,
-            9..=12 => 8 * 1024,
-            _ => 4 * 1024,
-        }
+        if level <= 4 { 64 * 1024 } else { 16 * 1024 }
     }
 
     fn memory(&self, setup: Setup) -> usize {
@@ -87,8 +85,11 @@ struct Frame {
     pledged: Option<u64>,
     /// Whether the context has seen input.
     begun: bool,
-    /// Whether there is input that no flush has put out.
-    unflushed: bool,
+    /// Bytes of input that no flush has put out.
+    unflushed: usize,
+    /// The input after which a block ends. zstd would gather 128 KiB and encode them in one call, which at level
+    /// 19 takes 80 ms.
+    block: usize,
 }
 
 impl Frame {
@@ -99,7 +100,7 @@ impl Frame {
         if setup.size_class == LIKELY_SMALL {
             set(CParameter::WindowLog(SMALL_WINDOW_LOG))?;
             set(CParameter::HashLog(SMALL_WINDOW_LOG + 1))?;
-            set(CParameter::ChainLog(SMALL_WINDOW_LOG))?;
+            set(CParameter::ChainLog(SMALL_WINDOW_LOG + 1))?;
         } else if setup.size_class == UNKNOWN {
             set(CParameter::WindowLog(STREAM_WINDOW_LOG))?;
             if setup.level > 3 {
@@ -110,7 +111,7 @@ impl Frame {
         } else if setup.level > LEVELS.best {
             set(CParameter::WindowLog(MAX_WINDOW_LOG))?;
         }
-        Ok(Self { context, pledged: None, begun: false, unflushed: false })
+        Ok(Self { context, pledged: None, begun: false, unflushed: 0, block: Zstd.slice(setup.level) })
     }
 
     fn stream(
@@ -142,9 +143,11 @@ impl Encoder for Frame {
     fn encode(&mut self, input: &[u8], operation: Operation, output: &mut Vec<u8>) -> Result<(), Error> {
         let directive = match operation {
             Operation::Encode if input.is_empty() => return Ok(()),
-            Operation::Flush if input.is_empty() && !self.unflushed => return Ok(()),
-            Operation::Encode => ZSTD_EndDirective::ZSTD_e_continue,
-            Operation::Flush => ZSTD_EndDirective::ZSTD_e_flush,
+            Operation::Flush if input.is_empty() && self.unflushed == 0 => return Ok(()),
+            Operation::Encode if self.unflushed + input.len() < self.block => {
+                ZSTD_EndDirective::ZSTD_e_continue
+            }
+            Operation::Encode | Operation::Flush => ZSTD_EndDirective::ZSTD_e_flush,
             Operation::Finish => ZSTD_EndDirective::ZSTD_e_end,
         };
         if !self.begun {
@@ -153,7 +156,8 @@ impl Encoder for Frame {
                 self.context.set_pledged_src_size(Some(size)).map_err(failed)?;
             }
         }
-        self.unflushed = operation == Operation::Encode;
+        let held = matches!(directive, ZSTD_EndDirective::ZSTD_e_continue);
+        self.unflushed = if held { self.unflushed + input.len() } else { 0 };
         self.stream(input, directive, output)
     }
 
@@ -165,7 +169,7 @@ impl Encoder for Frame {
     fn reset(&mut self) -> bool {
         self.pledged = None;
         self.begun = false;
-        self.unflushed = false;
+        self.unflushed = 0;
         self.context.reset(ResetDirective::SessionOnly).is_ok()
     }
 }

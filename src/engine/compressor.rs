@@ -137,9 +137,11 @@ impl Compressor {
         self.buffer.set_limit(self.batch);
     }
 
-    /// Makes the output `bytes` longer, if the codec has room for it. Only before the first write.
-    pub fn pad(&mut self, bytes: u16) {
-        self.padding = bytes;
+    /// Makes the output `bytes` longer, if the codec has room for it, and returns by how much. Only before the
+    /// first write.
+    pub fn pad(&mut self, bytes: u16) -> usize {
+        self.padding = if self.codec.pads() { bytes } else { 0 };
+        usize::from(self.padding)
     }
 
     /// Begins with what was gathered before it was known that there would be a compressor.
@@ -386,7 +388,7 @@ impl Compressor {
         if let Some(size) = self.pledged {
             context.encoder.pledge(size);
         }
-        if self.padding > 0 && self.codec.pads() {
+        if self.padding > 0 {
             context.encoder.pad(self.padding);
         }
         Ok(context)

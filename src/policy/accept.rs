@@ -15,6 +15,7 @@
 
 use super::list;
 use http::header::{ACCEPT_ENCODING, HeaderMap};
+use std::num::NonZeroU64;
 
 /// A coding that the server can apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,16 +23,34 @@ pub(crate) struct Offer {
     /// The token that `Content-Encoding` will carry, in lower case.
     pub(crate) name: &'static str,
     /// Other tokens that clients use for it, in lower case.
-    pub(crate) aliases: &'static [&'static str],
+    aliases: &'static [&'static str],
     /// Whether `*` may select it. Codings without a registered token need to be asked for by name.
-    pub(crate) wildcard: bool,
+    wildcard: bool,
+    /// The name as a number, if it is short.
+    key: Option<Key>,
 }
 
 impl Offer {
+    pub(crate) const fn new(name: &'static str, aliases: &'static [&'static str], wildcard: bool) -> Self {
+        Self { name, aliases, wildcard, key: key(name.as_bytes()) }
+    }
+
     /// Whether the client's token means this coding (RFC 9110 section 8.4.1: in any case).
     pub(crate) fn is_called(&self, token: &[u8]) -> bool {
         is_token(token, self.name) || self.aliases.iter().any(|alias| is_token(token, alias))
     }
+}
+
+/// A token of up to eight bytes as one number, so that one comparison tells tokens apart.
+type Key = NonZeroU64;
+
+const fn key(token: &[u8]) -> Option<Key> {
+    let (mut key, mut at) = (0, 0);
+    while at < token.len() {
+        key = key << 8 | token[at] as u64;
+        at += 1;
+    }
+    if token.len() <= 8 { Key::new(key) } else { None }
 }
 
 /// Whether `token` is `name`, which is in lower case, as clients' tokens nearly always are.
@@ -49,12 +68,8 @@ pub(crate) fn negotiate(headers: &HeaderMap, offers: &[Offer]) -> Negotiated {
     let offers = &offers[..offers.len().min(MAX_OFFERS)];
     let mut listed = Listed { offers: [UNLISTED; MAX_OFFERS], identity: UNLISTED, star: UNLISTED };
     for line in headers.get_all(ACCEPT_ENCODING) {
-        let line = line.as_bytes();
-        if !line.is_ascii() {
+        if listed.read(line.as_bytes(), offers).is_none() {
             return Negotiated::IDENTITY;
-        }
-        for element in list::elements(line) {
-            listed.add(element, offers);
         }
     }
     listed.resolve(offers)
@@ -127,16 +142,53 @@ struct Listed {
 }
 
 impl Listed {
-    fn add(&mut self, element: &[u8], offers: &[Offer]) {
-        // Nearly all elements are a bare token in lower case: found without looking for more.
-        if let Some(index) = offers.iter().position(|offer| offer.name.as_bytes() == element) {
-            self.offers[index] = self.offers[index].min(FULL);
-            return;
+    /// Adds all elements of a line. `None` if there is a byte outside ASCII.
+    ///
+    /// Nearly all elements are a bare token, short and in lower case: such a one is read and found in one pass.
+    /// All others are left to [`add`](Self::add).
+    fn read(&mut self, line: &[u8], offers: &[Offer]) -> Option<()> {
+        let mut rest = line;
+        loop {
+            while let [b' ' | b'\t' | b',', after @ ..] = rest {
+                rest = after;
+            }
+            let mut key = 0;
+            let mut length = 0;
+            for &byte in rest {
+                if !PLAIN[usize::from(byte)] {
+                    break;
+                }
+                key = key << 8 | u64::from(byte);
+                length += 1;
+            }
+            let (token, after) = rest.split_at(length);
+            match after {
+                [] if token.is_empty() => return Some(()),
+                [] | [b',', ..] => {
+                    let key = if length <= 8 { Key::new(key) } else { None };
+                    match offers.iter().position(|offer| key.is_some() && offer.key == key) {
+                        Some(index) => self.offers[index] = self.offers[index].min(FULL),
+                        None => self.add(token, FULL, offers),
+                    }
+                    rest = after;
+                }
+                _ => {
+                    let mut elements = list::elements(rest);
+                    let element = elements.next().unwrap_or_default();
+                    if !element.is_ascii() {
+                        return None;
+                    }
+                    let (name, parameters) = list::cut(element, b';');
+                    if let Some(weight) = parameters.map_or(Some(FULL), weight) {
+                        self.add(name, weight, offers);
+                    }
+                    rest = elements.rest();
+                }
+            }
         }
-        let (name, parameters) = list::cut(element, b';');
-        let Some(weight) = parameters.map_or(Some(FULL), weight) else {
-            return;
-        };
+    }
+
+    fn add(&mut self, name: &[u8], weight: u16, offers: &[Offer]) {
         let slot = if name == b"*" {
             &mut self.star
         } else if is_token(name, "identity") {
@@ -210,6 +262,17 @@ fn qvalue(value: &[u8]) -> Option<u16> {
 /// The most offers that are looked at: six codings of the crate's own, and room for the user's.
 pub(crate) const MAX_OFFERS: usize = 16;
 
+/// Bytes that are part of a token and nothing else. Some others are, too; they take the longer way.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = 0;
+    while byte < 128_u8 {
+        plain[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'-';
+        byte += 1;
+    }
+    plain
+};
+
 /// The weight 1, in thousandths.
 const FULL: u16 = 1000;
 
@@ -225,9 +288,9 @@ mod tests {
     use http::HeaderValue;
 
     const OFFERS: &[Offer] = &[
-        Offer { name: "zstd", aliases: &[], wildcard: true },
-        Offer { name: "gzip", aliases: &["x-gzip"], wildcard: true },
-        Offer { name: "snappy", aliases: &[], wildcard: false },
+        Offer::new("zstd", &[], true),
+        Offer::new("gzip", &["x-gzip"], true),
+        Offer::new("snappy", &[], false),
     ];
 
     fn read(lines: &[&[u8]]) -> Negotiated {

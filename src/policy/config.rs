@@ -27,6 +27,8 @@ pub(crate) struct Config {
     pub(crate) honour_no_transform: bool,
     /// How many bytes of padding a coded response gets, at random; `None`: no padding.
     padding: Option<RangeInclusive<u16>>,
+    /// Whether the padding depends on the content, as far as that is known, and not on chance.
+    pub(crate) padding_by_content: bool,
     /// Whether coded responses say in `Server-Timing` how long the encoder took.
     pub(crate) server_timing: bool,
     look_ahead: usize,
@@ -104,6 +106,7 @@ impl Default for Config {
             strict: false,
             honour_no_transform: true,
             padding: None,
+            padding_by_content: false,
             server_timing: false,
             look_ahead: DEFAULT_LOOK_AHEAD,
         }

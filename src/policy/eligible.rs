@@ -1,7 +1,7 @@
 //! Which responses HTTP allows to code at all, whatever they contain.
 
-use super::{list, reason::Reason};
-use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, HeaderMap, RANGE};
+use super::{list, media, reason::Reason};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, HeaderMap};
 use http::{Method, Request, StatusCode, Version};
 
 /// What must be known of a request once its response comes, when the request itself is gone.
@@ -10,7 +10,6 @@ pub(crate) struct RequestFacts {
     pub(crate) is_head: bool,
     /// Also true for extended CONNECT (RFC 8441), which has the same method.
     pub(crate) is_connect: bool,
-    pub(crate) has_range: bool,
     /// Whether the request says `Cache-Control: no-transform`.
     pub(crate) no_transform: bool,
     pub(crate) version: Version,
@@ -21,7 +20,6 @@ impl RequestFacts {
         Self {
             is_head: request.method() == Method::HEAD,
             is_connect: request.method() == Method::CONNECT,
-            has_range: request.headers().contains_key(RANGE),
             no_transform: no_transform(request.headers()),
             version: request.version(),
         }
@@ -63,6 +61,9 @@ pub(crate) fn decide(
     if coded {
         return Err(Reason::AlreadyCoded);
     }
+    if media::is_grpc(headers) {
+        return Err(Reason::Grpc);
+    }
     if honour_no_transform && (request.no_transform || no_transform(headers)) {
         return Err(Reason::NoTransform);
     }
@@ -82,7 +83,7 @@ pub(crate) fn opts_out(headers: &HeaderMap) -> bool {
 
 /// Whether `Cache-Control` has the directive `no-transform`, as a whole token (RFC 9111 section 5.2.2.6).
 /// An argument that it should not have changes nothing (section 5.2: recipients ignore it).
-fn no_transform(headers: &HeaderMap) -> bool {
+pub(crate) fn no_transform(headers: &HeaderMap) -> bool {
     headers
         .get_all(CACHE_CONTROL)
         .iter()
@@ -157,6 +158,10 @@ mod tests {
             (&[("cache-control", "no-cache=\"a\\\", no-transform\"")], Ok(())),
             (&[("cache-control", "x-no-transform, no-transformx, foo-no-transform")], Ok(())),
             (&[("accept-ranges", "bytes")], Ok(())),
+            (&[("content-type", "application/grpc")], Err(Reason::Grpc)),
+            (&[("content-type", "Application/gRPC+proto; a=b")], Err(Reason::Grpc)),
+            (&[("content-type", "application/grpc-web+proto")], Ok(())),
+            (&[("content-type", "application/grpcx")], Ok(())),
         ];
         for (fields, expected) in cases {
             let headers = headers(fields);
@@ -189,9 +194,8 @@ mod tests {
         let mut request = Request::new(());
         *request.method_mut() = Method::HEAD;
         *request.version_mut() = Version::HTTP_10;
-        request.headers_mut().insert(RANGE, "bytes=0-".parse().unwrap());
         let facts = RequestFacts::of(&request);
-        assert!(facts.is_head && facts.has_range && facts.needs_length());
+        assert!(facts.is_head && facts.needs_length());
         assert!(!facts.is_connect && !facts.no_transform && !get().needs_length());
         *request.method_mut() = Method::CONNECT;
         assert!(RequestFacts::of(&request).is_connect);

@@ -52,6 +52,20 @@ impl EtagPolicy {
         };
     }
 
+    /// Rewrites the tag of a response of which nobody knows whether it would be coded: what stays is true of both
+    /// forms.
+    pub(crate) fn rewrite_unknown(self, headers: &mut HeaderMap) {
+        if self != Self::Suffix {
+            self.rewrite(headers, "");
+            return;
+        }
+        let mut tags = headers.get_all(ETAG).iter();
+        let tag = tags.next().and_then(|tag| Tag::parse(tag.as_bytes()));
+        if !matches!((tag, tags.next()), (Some(Tag::Weak), None)) {
+            headers.remove(ETAG);
+        }
+    }
+
     /// Maps the tags in a request's conditional fields back to the handler's. `negotiated` is the coding that
     /// this request will get, `known` are the names of all that the layer may ever have applied.
     ///

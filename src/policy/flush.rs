@@ -12,8 +12,11 @@ pub enum FlushPolicy {
     #[default]
     Pause,
     /// As the producer pauses, but at most once in this time. For streams of many tiny events, such as the
-    /// tokens of a language model: fewer, larger batches compress better. A byte waits at most this long. The
-    /// timer is tokio's: without the `tokio` feature, or outside its runtime, this is [`Pause`](Self::Pause).
+    /// tokens of a language model: fewer, larger batches compress better. A byte waits at most this long, and
+    /// one that comes later than that after the last flush does not wait for the timer.
+    ///
+    /// The timer is tokio's, and must be enabled in its runtime. Without the `tokio` feature, or outside a
+    /// runtime, this is [`Pause`](Self::Pause).
     Interval(Duration),
     /// Only at the end, or as the output buffer fills. For batch bodies that nobody reads before they are
     /// complete; a slow producer's bytes stay undecodable until then.

@@ -30,15 +30,29 @@ pub(crate) fn rewrite_coded(
     add_vary(headers);
 }
 
+/// Rewrites the head of a response to HEAD when it is not known whether GET's would be coded: says nothing that
+/// would be false of either (RFC 9110 section 9.3.2 allows to omit it).
+pub(crate) fn rewrite_unknown(headers: &mut HeaderMap, etag: EtagPolicy) {
+    headers.remove(ACCEPT_RANGES);
+    headers.remove(CONTENT_LENGTH);
+    remove_digests(headers);
+    etag.rewrite_unknown(headers);
+    add_vary(headers);
+}
+
 /// Treats what trailers say of the representation as the head's fields are treated: digests and `ETag`.
 pub(crate) fn rewrite_coded_trailers(trailers: &mut HeaderMap, coding: &'static str, etag: EtagPolicy) {
+    remove_digests(trailers);
+    etag.rewrite(trailers, coding);
+}
+
+fn remove_digests(headers: &mut HeaderMap) {
     // One look at the names costs less than four look-ups, and hardly any response has a digest.
-    if trailers.keys().any(|name| FALSE_DIGESTS.contains(name)) {
+    if headers.keys().any(|name| FALSE_DIGESTS.contains(name)) {
         for digest in &FALSE_DIGESTS {
-            trailers.remove(digest);
+            headers.remove(digest);
         }
     }
-    etag.rewrite(trailers, coding);
 }
 
 /// Adds `Accept-Encoding` to `Vary`, in a line of its own, unless it is there or `*` is
@@ -116,6 +130,32 @@ mod tests {
         let mut expected = headers(&common);
         expected.insert(CONTENT_LENGTH, HeaderValue::from_static("1234"));
         assert_eq!(buffered, expected);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_said() {
+        for (policy, tag, after) in [
+            (EtagPolicy::Suffix, "\"x\"", None),
+            (EtagPolicy::Suffix, "W/\"x\"", Some("W/\"x\"")),
+            (EtagPolicy::Suffix, "x", None),
+            (EtagPolicy::Weaken, "\"x\"", Some("W/\"x\"")),
+            (EtagPolicy::Remove, "\"x\"", None),
+            (EtagPolicy::Keep, "\"x\"", Some("\"x\"")),
+        ] {
+            let mut head = headers(&[
+                ("content-length", "5000"),
+                ("accept-ranges", "bytes"),
+                ("repr-digest", "sha-256=:a:"),
+                ("etag", tag),
+                ("x-unknown", "1"),
+            ]);
+            rewrite_unknown(&mut head, policy);
+            let mut expected = headers(&[("x-unknown", "1"), ("vary", "accept-encoding")]);
+            if let Some(tag) = after {
+                expected.insert("etag", HeaderValue::from_static(tag));
+            }
+            assert_eq!(head, expected, "{policy:?} {tag}");
+        }
     }
 
     #[test]

@@ -47,7 +47,12 @@ pub(crate) struct Elements<'a, const SEPARATOR: u8, const ESCAPES: bool> {
     rest: &'a [u8],
 }
 
-impl<const SEPARATOR: u8, const ESCAPES: bool> Elements<'_, SEPARATOR, ESCAPES> {
+impl<'a, const SEPARATOR: u8, const ESCAPES: bool> Elements<'a, SEPARATOR, ESCAPES> {
+    /// What has not been looked at.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     /// Where the element at the front ends.
     fn end(&self) -> usize {
         // Hardly any element has a quote, and without one this is all there is to do.

@@ -27,6 +27,14 @@ pub(crate) fn is_within(essence: &[u8], pattern: &[u8]) -> bool {
     }
 }
 
+/// Whether this is gRPC, in any of its message formats; gRPC-Web is another protocol.
+pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
+    essence(headers).is_some_and(|essence| {
+        // Hardly any type is that long and has its `g` there.
+        matches!(essence.get(12), Some(b'g' | b'G')) && is_within(essence, b"application/grpc")
+    })
+}
+
 /// Whether a body of this type gains nothing from a coding, or must not have one.
 pub(crate) fn is_compressed(essence: &[u8]) -> bool {
     let (family, Some(subtype)) = list::cut(essence, b'/') else {

@@ -30,6 +30,6 @@ pub use reason::Reason;
 
 pub(crate) use accept::{Negotiated, Offer, negotiate};
 pub(crate) use config::Config;
-pub(crate) use eligible::{RequestFacts, decide};
+pub(crate) use eligible::{RequestFacts, decide, no_transform};
 pub(crate) use etag::MappedTags;
-pub(crate) use headers::{add_vary, rewrite_coded, rewrite_coded_trailers};
+pub(crate) use headers::{add_vary, rewrite_coded, rewrite_coded_trailers, rewrite_unknown};

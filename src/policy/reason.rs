@@ -16,9 +16,11 @@ pub enum Reason {
     AlreadyCoded,
     /// The handler opted out: with an extension, or with a `Content-Encoding` that is `identity` or empty.
     OptedOut,
+    /// `application/grpc`: gRPC codes its messages one by one, and its clients know no other coding.
+    Grpc,
     /// `Cache-Control: no-transform`, on the request or the response (RFC 9111 section 5.2).
     NoTransform,
-    /// The predicate said no, not because of the size.
+    /// The predicate said no, to the request or to the response, and not because of the size.
     Predicate,
     /// The client accepts none of the codings offered, or prefers identity.
     NotAccepted,
@@ -44,6 +46,7 @@ impl Reason {
         Self::Upgrade,
         Self::AlreadyCoded,
         Self::OptedOut,
+        Self::Grpc,
         Self::NoTransform,
         Self::Predicate,
         Self::NotAccepted,
@@ -71,6 +74,7 @@ impl Reason {
             Self::Upgrade => "upgrade",
             Self::AlreadyCoded => "already_coded",
             Self::OptedOut => "opted_out",
+            Self::Grpc => "grpc",
             Self::NoTransform => "no_transform",
             Self::Predicate => "predicate",
             Self::NotAccepted => "not_accepted",
@@ -84,7 +88,8 @@ impl Reason {
 
     /// Whether the uncoded response still needs `Vary: accept-encoding`, given that its type could be coded:
     /// another client, or the same resource at another size or time, would have got it coded
-    /// (RFC 9110 section 12.5.5).
+    /// (RFC 9110 section 12.5.5). The same goes for [`Predicate`](Self::Predicate) and
+    /// [`NoTransform`](Self::NoTransform) where it was the request that ruled coding out.
     #[must_use]
     pub const fn varies(self) -> bool {
         match self {
@@ -101,6 +106,7 @@ impl Reason {
             | Self::Upgrade
             | Self::AlreadyCoded
             | Self::OptedOut
+            | Self::Grpc
             | Self::NoTransform
             | Self::Predicate => false,
         }

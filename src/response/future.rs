@@ -1,4 +1,5 @@
-use super::respond::{Plan, not_acceptable};
+use super::plan::{Plan, not_acceptable};
+use super::settings::Settings;
 use crate::body::CompressionBody;
 use crate::error::BoxError;
 use crate::policy::predicate::Predicate;
@@ -8,6 +9,7 @@ use pin_project_lite::pin_project;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 pin_project! {
@@ -25,7 +27,7 @@ pin_project! {
     #[project = StateProjection]
     enum State<F, P> {
         Called { #[pin] inner: F, plan: Plan<P> },
-        NotAcceptable,
+        NotAcceptable { settings: Arc<Settings> },
     }
 }
 
@@ -34,8 +36,8 @@ impl<F, P> ResponseFuture<F, P> {
         Self { state: State::Called { inner, plan } }
     }
 
-    pub(super) fn not_acceptable() -> Self {
-        Self { state: State::NotAcceptable }
+    pub(super) fn not_acceptable(settings: Arc<Settings>) -> Self {
+        Self { state: State::NotAcceptable { settings } }
     }
 }
 
@@ -54,7 +56,7 @@ where
                 let response = ready!(inner.poll(cx))?;
                 Poll::Ready(Ok(plan.respond(response, cx)))
             }
-            StateProjection::NotAcceptable => Poll::Ready(Ok(not_acceptable())),
+            StateProjection::NotAcceptable { settings } => Poll::Ready(Ok(not_acceptable(settings))),
         }
     }
 }

@@ -175,15 +175,27 @@ impl<P> CompressionLayer<P> {
         self.with(|settings| settings.config.honour_no_transform = enable)
     }
 
-    /// Makes coded responses longer by a random number of bytes from this range, at most 4096. Off by default.
+    /// Makes coded responses longer by a number of bytes from this range, each as likely as the others. At most
+    /// 4096. Off by default.
     ///
-    /// It blurs what the length says about the content (the BREACH attack); it does not cure it, since many
-    /// requests average the noise out. Responses that carry a secret next to a client's input are best not
-    /// compressed: see [`Compress::off`](crate::policy::Compress::off). gzip takes the padding in its header;
-    /// for other codings it is a response field, `x-padding`.
+    /// It blurs what the length says about the content (the BREACH attack); it does not cure it. Random padding
+    /// is averaged out by many requests; [`padding_by_content`](Self::padding_by_content) is not. What is flushed
+    /// shows its length batch by batch, and the padding counts for the first alone. Responses that hold a secret
+    /// next to a client's input are best not compressed: see [`Compress::off`](crate::Compress::off).
+    ///
+    /// gzip takes the padding in its header; for other codings it is a response field, `x-padding`.
     #[must_use]
     pub fn padding(self, bytes: RangeInclusive<u16>) -> Self {
         self.with(|settings| settings.config.set_padding(Some(bytes)))
+    }
+
+    /// Whether the padding of a response that is coded whole depends on its content, instead of on chance: the same
+    /// body always has the same length, so that asking often teaches nothing. Each layer has its own secret.
+    /// Streams keep random padding: it goes out before their content is known. Off by default, and without
+    /// effect unless there is [`padding`](Self::padding).
+    #[must_use]
+    pub fn padding_by_content(self, enable: bool) -> Self {
+        self.with(|settings| settings.config.padding_by_content = enable)
     }
 
     /// Whether responses coded whole say in `Server-Timing` how long the encoder took. Off by default: timing

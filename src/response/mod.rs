@@ -2,6 +2,8 @@
 
 mod future;
 mod layer;
+mod padding;
+mod plan;
 mod respond;
 mod service;
 mod settings;

@@ -1,12 +1,13 @@
 use super::future::ResponseFuture;
 use super::layer::CompressionLayer;
-use super::respond::Plan;
+use super::plan::Plan;
 use crate::body::CompressionBody;
 use crate::codec::CompressionLevel;
 use crate::error::BoxError;
 use crate::policy::predicate::{DefaultPredicate, Predicate};
 use http::{Request, Response};
 use http_body::Body;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use tower_service::Service;
 
@@ -136,7 +137,7 @@ where
     fn call(&mut self, mut request: Request<ReqBody>) -> Self::Future {
         match Plan::new(&self.layer, &mut request) {
             Some(plan) => ResponseFuture::new(self.inner.call(request), plan),
-            None => ResponseFuture::not_acceptable(),
+            None => ResponseFuture::not_acceptable(Arc::clone(&self.layer.settings)),
         }
     }
 }

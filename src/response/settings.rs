@@ -2,6 +2,7 @@ use crate::codec::{self, Codec, CompressionLevel};
 use crate::engine::{EncoderPool, Sizing};
 use crate::policy::{Config, Offer};
 use crate::stats::Recorder;
+use std::hash::RandomState;
 
 /// What a layer and all its services share.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub(super) struct Settings {
     pub(super) recorder: Recorder,
     pub(super) batch_limit: usize,
     pub(super) sizing: Sizing,
+    /// Makes the padding by content unforeseeable.
+    pub(super) padding_key: RandomState,
 }
 
 impl Settings {
@@ -55,7 +58,7 @@ impl Settings {
 /// `*` never selects a coding without a registered token: nobody who sends it can be expected to know those.
 fn offer(codec: &'static dyn Codec) -> Offer {
     let name = codec.name();
-    Offer { name, aliases: codec.aliases(), wildcard: matches!(name, "gzip" | "deflate" | "br" | "zstd") }
+    Offer::new(name, codec.aliases(), matches!(name, "gzip" | "deflate" | "br" | "zstd"))
 }
 
 impl Default for Settings {
@@ -70,6 +73,7 @@ impl Default for Settings {
             recorder: Recorder::default(),
             batch_limit: usize::MAX,
             sizing: Sizing::new(),
+            padding_key: RandomState::new(),
         };
         settings.configure(|_| ());
         settings

@@ -3,6 +3,7 @@
 pub(crate) mod corpus;
 pub(crate) mod counting;
 pub(crate) mod decode;
+pub(crate) mod failing;
 pub(crate) mod script;
 pub(crate) mod serve;
 
