@@ -1,27 +1,97 @@
-//! exp
-#![allow(dead_code, unreachable_pub, missing_docs)]
-#[path = "adaptive/codec.rs"]
-mod codec;
+//! How large a buffer should be, and how well the layer finds that out by itself.
+//!
+//! ```text
+//! cargo bench --bench adaptive                      all four parts, with the bounds; draws docs/adaptive-*.svg
+//! cargo bench --bench adaptive -- --check           the same, and fails where a bound does not hold
+//! cargo bench --bench adaptive -- traces gzip       adaptive against every fixed size, one coding
+//! cargo bench --bench adaptive -- learning          what predicts, how fast it is learned, what learning costs
+//! cargo bench --bench adaptive -- sweep             CPU and output by batch: the source of `Codec::batch`
+//! cargo bench --bench adaptive -- frontier [FILES]  CPU and output by level, on seven kinds of text or on files
+//! ```
+//!
+//! Everything is seeded; CPU time is the thread's, in interleaved rounds.
+
+#[path = "support/buffers.rs"]
+mod buffers;
+#[path = "adaptive/convergence.rs"]
+mod convergence;
 #[path = "support/corpus.rs"]
 mod corpus;
-#[path = "adaptive/drive.rs"]
-mod drive;
-#[path = "support/heap2.rs"]
-mod heap;
+#[path = "adaptive/cost.rs"]
+mod cost;
+#[path = "support/figures.rs"]
+mod figures;
+#[path = "adaptive/frontier.rs"]
+mod frontier;
+#[path = "adaptive/hollow.rs"]
+mod hollow;
+#[path = "adaptive/layers.rs"]
+mod layers;
 #[path = "support/orders.rs"]
+#[allow(dead_code, reason = "shared with the other benches")]
 mod orders;
+#[path = "adaptive/places.rs"]
+mod places;
+#[path = "support/plot.rs"]
+mod plot;
 #[path = "support/random.rs"]
+#[allow(dead_code, reason = "shared with the other benches")]
 mod random;
-#[path = "adaptive/sim.rs"]
-mod sim;
+#[path = "adaptive/regret.rs"]
+mod regret;
+#[path = "adaptive/replay.rs"]
+mod replay;
+#[path = "adaptive/rounds.rs"]
+mod rounds;
 #[path = "adaptive/sweep.rs"]
 mod sweep;
 #[path = "adaptive/traces.rs"]
 mod traces;
 #[path = "support/writes.rs"]
+#[allow(dead_code, reason = "shared with the other benches")]
 mod writes;
+
+use std::process::ExitCode;
+
 #[global_allocator]
-static A: heap::Counting = heap::Counting;
-fn main() {
-    if std::env::args().any(|a| a == "sweep") { sweep::run() } else { sim::sim() }
+static BUFFERS: buffers::Counting = buffers::Counting;
+
+/// The codings that the bounds are about. Others can be named on the command line.
+const CODINGS: [&str; 2] = ["gzip", "zstd"];
+
+fn main() -> ExitCode {
+    let mut words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let check = words.iter().any(|word| word == "--check");
+    words.retain(|word| word != "--check");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut figures = Vec::new();
+    match words[..] {
+        [cost::CHILD, kind, count] => {
+            cost::respond(kind, count.parse().expect("a number of responses"));
+            return ExitCode::SUCCESS;
+        }
+        ["frontier", ref files @ ..] => frontier::run(files),
+        ["sweep"] => figures.extend(sweep::run()),
+        ["learning"] => figures.extend(learning()),
+        ["traces"] => figures.extend(regret::run(&CODINGS)),
+        ["traces", ref codings @ ..] => figures.extend(regret::run(codings)),
+        [] => {
+            figures.extend(sweep::run());
+            frontier::run(&[]);
+            figures.extend(regret::run(&CODINGS));
+            figures.extend(learning());
+        }
+        _ => {
+            eprintln!("traces [CODINGS], learning, sweep, or frontier [FILES]");
+            return ExitCode::FAILURE;
+        }
+    }
+    if figures.is_empty() { ExitCode::SUCCESS } else { figures::conclude("adaptive", &figures, check) }
+}
+
+fn learning() -> Vec<figures::Figure> {
+    places::print();
+    let mut figures = convergence::run();
+    figures.extend(cost::run());
+    figures
 }

@@ -214,8 +214,7 @@ impl Series {
     }
 
     fn draw(&self, svg: &mut String, colour: &str, x: &Placed, y: &Placed) {
-        let placed: Vec<_> =
-            self.points.iter().map(|&(across, up)| (x.place(across), y.place(up))).collect();
+        let placed: Vec<_> = self.points.iter().map(|&(across, up)| (x.place(across), y.place(up))).collect();
         if self.line {
             let path: String = placed.iter().fold(String::new(), |mut path, (across, up)| {
                 write!(path, "{across:.1},{up:.1} ").expect("a string takes all");

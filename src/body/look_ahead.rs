@@ -29,12 +29,7 @@ pub(crate) struct LookAhead {
 impl LookAhead {
     /// Polls `body` until it ends, is pending, or has given more than `bound` bytes: of exactly so many the next
     /// poll tells whether that was all. `expected` is what the body is likely to need.
-    pub(crate) fn look<B>(
-        body: Pin<&mut B>,
-        cx: &mut Context<'_>,
-        bound: usize,
-        expected: &Expected,
-    ) -> Self
+    pub(crate) fn look<B>(body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: &Expected) -> Self
     where
         B: Body,
         B::Error: Into<BoxError>,
@@ -53,12 +48,7 @@ impl LookAhead {
         }
     }
 
-    fn look_now<B>(
-        mut body: Pin<&mut B>,
-        cx: &mut Context<'_>,
-        bound: usize,
-        expected: &Expected,
-    ) -> Self
+    fn look_now<B>(mut body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: &Expected) -> Self
     where
         B: Body,
         B::Error: Into<BoxError>,

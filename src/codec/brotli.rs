@@ -3,7 +3,9 @@
 mod decoder;
 
 use self::decoder::BrotliDecoder;
-use super::{Codec, DEFAULT_BATCH, CompressionLevel, DecodeLimits, Decoder, Encoder, Levels, Operation, Setup};
+use super::{
+    Codec, CompressionLevel, DEFAULT_BATCH, DecodeLimits, Decoder, Encoder, Levels, Operation, Setup,
+};
 use crate::error::Error;
 use ::brotli::enc::StandardAlloc;
 use ::brotli::enc::encode::{BrotliEncoderOperation, BrotliEncoderParameter, BrotliEncoderStateStruct};

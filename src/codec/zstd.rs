@@ -100,7 +100,7 @@ impl Frame {
         if setup.size_class == LIKELY_SMALL {
             set(CParameter::WindowLog(SMALL_WINDOW_LOG))?;
             set(CParameter::HashLog(SMALL_WINDOW_LOG + 1))?;
-            set(CParameter::ChainLog(SMALL_WINDOW_LOG + 1))?;
+            set(CParameter::ChainLog(SMALL_WINDOW_LOG))?;
         } else if setup.size_class == UNKNOWN {
             set(CParameter::WindowLog(STREAM_WINDOW_LOG))?;
             if setup.level > 3 {

@@ -27,6 +27,8 @@ pub struct Compressor {
     batch: usize,
     /// Bytes that one encoder call takes at the most.
     slice: usize,
+    /// Whether what is in the buffer goes to the encoder before anything is added.
+    due: bool,
     buffer: WriteBuffer,
     context: Option<Context>,
     /// Where the context sits while the stream waits. Made when it first does.
@@ -39,7 +41,7 @@ pub struct Compressor {
     dissent: u8,
     /// Where what this message needed is recorded, for those that follow.
     lesson: Option<(Sizing, Kin)>,
-    /// The output that a context is likely to need, and the most that waited so far.
+    /// The output that is likely to wait, and the most that waited so far.
     output: usize,
     peak_output: usize,
     tally: Tally,
@@ -89,7 +91,7 @@ impl Compressor {
     ) -> Self {
         let level = codec.level(level);
         let batch = codec.batch(level).max(1);
-        let slice = codec.slice(level).max(batch);
+        let slice = codec.slice(level).max(1);
         Self {
             pool: pool.clone(),
             codec,
@@ -98,6 +100,7 @@ impl Compressor {
             padding: 0,
             batch,
             slice,
+            due: false,
             buffer: WriteBuffer::new(batch),
             context: None,
             slot: None,
@@ -155,9 +158,9 @@ impl Compressor {
     pub fn learn(&mut self, sizing: &Sizing, place: Kin) {
         let expected = sizing.expect(place);
         self.buffer.expect(&expected);
-        self.output = expected.output;
-        if let (None, Some((_, longest))) = (self.pledged, expected.length) {
-            self.setup.size_class = self.codec.likely_class(longest);
+        self.output = expected.output();
+        if let (None, Some(length)) = (self.pledged, expected.length()) {
+            self.setup.size_class = self.codec.likely_class(length);
         }
         self.lesson = Some((sizing.clone(), place));
     }
@@ -189,9 +192,10 @@ impl Compressor {
             self.encode(Source::Given(&input[..taken]), Operation::Encode)?;
             return Ok(taken);
         }
-        let taken = self.buffer.push(input);
-        if self.buffer.len() >= self.batch {
+        let taken = if self.due { 0 } else { self.buffer.push(input) };
+        if self.due || self.buffer.len() >= self.batch {
             self.encode(Source::Buffer(self.buffer.len().min(self.slice)), Operation::Encode)?;
+            self.due = !self.buffer.is_empty();
         }
         Ok(taken)
     }
@@ -313,6 +317,7 @@ impl Compressor {
     /// One call towards the end of the buffer; the last one carries out `operation`.
     fn advance(&mut self, operation: Operation) -> Result<bool, Error> {
         let last = self.buffer.len() <= self.slice;
+        self.due &= !last;
         let operation = if last { operation } else { Operation::Encode };
         self.encode(Source::Buffer(self.buffer.len().min(self.slice)), operation)?;
         Ok(last)
@@ -457,7 +462,7 @@ impl Drop for Compressor {
         if let (Some((sizing, place)), true) = (&self.lesson, self.phase != Phase::New) {
             let complete = self.phase == Phase::Finished && self.pledged.is_none();
             let length = complete.then_some(self.tally.bytes_in);
-            let (gathered, output) = (self.buffer.peak(), self.peak_output);
+            let (gathered, output) = (self.buffer.peak(), Some(self.peak_output));
             sizing.record(*place, Observed { gathered, output, length });
         }
         self.release();

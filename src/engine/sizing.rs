@@ -2,17 +2,17 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What a layer, or whoever writes messages, has learned of its recent ones. A cheap handle: clones share it.
 ///
-/// The rule. A message is known beforehand by its [`Place`]: where it is asked for and what it is. For each of 64
-/// places there are three counts of recent messages by powers of two: what they gathered, their length, and the
-/// output that waited. The next message expects the largest power that was seen recently: a buffer too large
-/// costs nothing until it is written to, one too small is copied. All counts of a place are halved at every
-/// eighth message, so that a size that does not come back is forgotten after 25 messages, and one odd message
-/// after 8. A message that is like most before it changes nothing, so that threads with steady traffic only
-/// read. What a message says of itself, a `Content-Length` or a size hint, goes before what was learned.
+/// The rule. What is known of a message beforehand is its [`Place`]: its route and its media type. For each of 512
+/// places three things are counted of recent messages: what waited in the write buffer and in the output, by powers
+/// of two, and their length, by powers of four. The next message expects the largest that was seen: a buffer too
+/// large costs nothing until it is written to, one too small is copied. At 15 messages, the most that four bits hold,
+/// all counts are halved, so that a size that does not come back is forgotten after 25 messages, and one odd message
+/// after 8. A message like all that are remembered changes nothing, so that threads with steady traffic only read.
+/// What a message says of itself, a `Content-Length` or a size hint, goes before what was learned.
 #[derive(Clone)]
 pub struct Sizing {
     rule: Rule,
@@ -32,24 +32,51 @@ enum Rule {
 pub struct Place(u64);
 
 /// What a message is likely to need, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Expected {
-    /// What will wait in the write buffer.
-    pub gathered: usize,
-    /// What will wait in the output; zero if nothing is known.
-    pub output: usize,
-    /// The least and the largest length of recent messages, if there were enough of them to go by.
-    pub length: Option<(u64, u64)>,
-    /// Whether the write buffer keeps its capacity, whatever comes.
-    pub fixed: bool,
+    gathered: Counts,
+    output: Counts,
+    length: Counts,
+    fixed: Option<usize>,
 }
 
 impl Expected {
+    /// What will wait in the write buffer.
+    #[inline]
+    #[must_use]
+    pub fn gathered(&self) -> usize {
+        self.fixed.unwrap_or_else(|| 512 << self.gathered.largest().unwrap_or(0))
+    }
+
+    /// The capacity that the write buffer keeps whatever comes, if it is not to find its own.
+    #[must_use]
+    pub fn fixed(&self) -> Option<usize> {
+        self.fixed
+    }
+
+    /// What will wait in the output; zero if nothing is known.
+    #[inline]
+    #[must_use]
+    pub fn output(&self) -> usize {
+        self.output.largest().map_or(0, |class| 512 << class)
+    }
+
+    /// The length that no recent message went beyond, if there were enough of them to go by.
+    #[inline]
+    #[must_use]
+    pub fn length(&self) -> Option<u64> {
+        let class = self.length.largest().filter(|_| self.length.sum() >= ENOUGH)?;
+        // The last class has no upper end.
+        (class < 7).then(|| 1024 << (2 * class))
+    }
+
     /// Whether recent messages were all longer than this, so that the next one is likely to be so too.
+    #[inline]
     #[must_use]
     pub fn is_longer_than(&self, bytes: usize) -> bool {
-        self.length.is_some_and(|(least, _)| least >= bytes as u64)
+        // The least class holds what the one before it does not.
+        self.length.least().is_some_and(|class| 256 << (2 * class) >= bytes as u64)
+            && self.length.sum() >= ENOUGH
     }
 }
 
@@ -58,20 +85,17 @@ impl Expected {
 pub struct Observed {
     /// The most that waited in the write buffer.
     pub gathered: usize,
-    /// The most that waited in the output.
-    pub output: usize,
+    /// The most that waited in the output. `None` if the message was coded in one call.
+    pub output: Option<usize>,
     /// The message's length, if it was complete, and not known beforehand.
     pub length: Option<u64>,
 }
 
-/// 64 records of a cache line each are 4 KiB a layer. More places than routes times types gain nothing.
-const PLACES: usize = 64;
+/// 4 KiB for a layer. An API has tens of routes, so that few share a place.
+const PLACES: usize = 512;
 
-/// The least capacity: a few serializer writes, or an event.
-const LEAST: u64 = 512;
-
-/// Of the path this many bytes tell routes apart, and a hostile one costs no more.
-const LONGEST_PART: usize = 64;
+/// So many bytes tell routes apart, and a hostile one costs no more.
+const LONGEST_ROUTE: usize = 64;
 
 impl Sizing {
     /// Learns from every message.
@@ -87,18 +111,20 @@ impl Sizing {
     }
 
     /// What a message is likely to need.
+    #[inline]
     #[must_use]
     pub fn expect(&self, place: Place) -> Expected {
         match &self.rule {
             Rule::Learn(records) => records[place.index()].expect(),
-            Rule::Fixed(bytes) => Expected { gathered: *bytes, output: 0, length: None, fixed: true },
+            Rule::Fixed(bytes) => Expected { fixed: Some(*bytes), ..Expected::default() },
         }
     }
 
     /// Learns what a message needed. Called once for each, when it is over.
+    #[inline]
     pub fn record(&self, place: Place, observed: Observed) {
         if let Rule::Learn(records) = &self.rule {
-            records[place.index()].record(observed);
+            records[place.index()].add(observed);
         }
     }
 }
@@ -107,136 +133,156 @@ impl Place {
     /// Where nothing is known.
     pub const ANY: Self = Self(0);
 
-    /// The part of this place that `part` tells apart, such as a path or a media type. Digits in it count for
-    /// nothing: `/orders/7` and `/orders/12` are one route.
+    /// The place of messages of one route, such as a path. Digits in it count for nothing: `/orders/7` and
+    /// `/orders/12` are one.
+    #[inline]
     #[must_use]
-    pub fn narrowed(self, part: &[u8]) -> Self {
-        let mut hash = self.0.rotate_left(32);
-        for chunk in part[..part.len().min(LONGEST_PART)].chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            let word = without_digits(u64::from_le_bytes(word));
-            if word != 0 {
-                hash = (hash.rotate_left(5) ^ word).wrapping_mul(FX);
-            }
+    pub fn of_route(route: &[u8]) -> Self {
+        let route = &route[..route.len().min(LONGEST_ROUTE)];
+        let mut words = route.chunks_exact(8);
+        let mut hash = 0;
+        for word in &mut words {
+            hash = mix(hash, without_digits(u64::from_le_bytes(word.try_into().expect("eight bytes"))));
         }
-        Self(hash)
+        Self(mix(hash, without_digits(rest(route, words.remainder()))))
     }
 
-    /// The hash's upper bits are its best.
+    /// The part of this place that has messages of one media type.
+    #[inline]
+    #[must_use]
+    pub fn of_type(self, media_type: &[u8]) -> Self {
+        Self(mix(self.0, ends(media_type)))
+    }
+
+    /// The product's upper bits are its best.
+    #[inline]
     fn index(self) -> usize {
-        (self.0 >> (64 - PLACES.ilog2())) as usize
+        (self.0.wrapping_mul(FX) >> (64 - PLACES.ilog2())) as usize
     }
 }
 
-/// The multiplier of Firefox's and rustc's hash: one multiplication for eight bytes.
+/// The multiplier of Firefox's and rustc's hash.
 const FX: u64 = 0x517c_c1b7_2722_0a95;
 
-/// Clears the bytes that are ASCII digits, all eight at once.
-fn without_digits(word: u64) -> u64 {
-    const ONES: u64 = u64::MAX / 255;
-    let from_zero = word ^ (ONES * u64::from(b'0'));
-    // A byte's upper bit is set where the byte is 10 or more.
-    let other = ((from_zero & (ONES * 0x7f)) + (ONES * (0x80 - 10))) | from_zero;
-    word & ((other >> 7 & ONES) * 0xff)
+/// The turn keeps the order of words.
+#[inline]
+fn mix(hash: u64, word: u64) -> u64 {
+    hash.rotate_left(11) ^ word
 }
 
-/// One place's messages. A cache line of its own, so that places do not slow one another down.
+/// The first and the last eight bytes: enough to tell media types apart.
+#[inline]
+fn ends(text: &[u8]) -> u64 {
+    match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+        (Some(first), Some(last)) => mix(u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+        _ => rest(text, text),
+    }
+}
+
+/// What is left of `text` behind its whole words, with zeros behind it.
+#[inline]
+fn rest(text: &[u8], rest: &[u8]) -> u64 {
+    match text.last_chunk::<8>() {
+        _ if rest.is_empty() => 0,
+        // Reading eight bytes that are there costs less than copying a few.
+        Some(last) => u64::from_le_bytes(*last) >> (64 - 8 * rest.len()),
+        None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    }
+}
+
+/// Clears the bytes that are digits, all eight at once: those with the bit of 16 and without that of 64. Punctuation
+/// of that kind (`:;<=>?`) goes with them.
+#[inline]
+fn without_digits(word: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    word & (((word >> 6 | !word >> 4) & ONES) * 0xff)
+}
+
+/// What one place's messages needed.
+///
+/// Nothing depends on the order of what is read and written here. Of two threads that write at once one loses its
+/// message, which the next one makes up for.
 #[derive(Debug, Default)]
-#[repr(align(64))]
 struct Record {
-    gathered: Counts,
-    output: Counts,
-    length: Counts,
+    gathered: AtomicU32,
+    output: AtomicU32,
+    length: AtomicU32,
 }
 
 impl Record {
+    #[inline]
     fn expect(&self) -> Expected {
-        let gathered = self.gathered.load().largest().unwrap_or(LEAST);
-        let output = self.output.load().largest().unwrap_or(0);
-        let lengths = self.length.load();
-        Expected {
-            gathered: gathered as usize,
-            output: output as usize,
-            length: lengths.least().zip(lengths.largest()).filter(|_| lengths.sum() >= ENOUGH),
-            fixed: false,
-        }
+        let load = |counts: &AtomicU32| Counts(counts.load(Ordering::Relaxed));
+        let (gathered, output, length) = (load(&self.gathered), load(&self.output), load(&self.length));
+        Expected { gathered, output, length, fixed: None }
     }
 
-    fn record(&self, observed: Observed) {
-        self.gathered.add(observed.gathered as u64);
-        if observed.output > 0 {
-            self.output.add(observed.output as u64);
+    #[inline]
+    fn add(&self, observed: Observed) {
+        count(&self.gathered, power(observed.gathered as u64));
+        if let Some(bytes) = observed.output {
+            count(&self.output, power(bytes as u64));
         }
-        if let Some(length) = observed.length {
-            self.length.add(length);
+        if let Some(bytes) = observed.length {
+            count(&self.length, power(bytes) / 2);
         }
     }
 }
 
-/// Messages before anything is concluded from their lengths: as many as are left after a halving.
-const ENOUGH: u64 = 8;
+#[inline]
+fn count(shared: &AtomicU32, class: u32) {
+    let before = Counts(shared.load(Ordering::Relaxed));
+    let after = before.with(class.min(7));
+    // What stays as it is is not written.
+    if after != before {
+        shared.store(after.0, Ordering::Relaxed);
+    }
+}
 
-/// How many recent messages were of which size: sixteen counts of four bits, from 512 bytes by powers of two.
-///
-/// Nothing else depends on the order of what is read and written here. Two threads that write at once lose a
-/// message, which the next one makes up for.
-#[derive(Debug, Default)]
-struct Counts(AtomicU64);
+/// How many recent messages were of which class: eight counts of four bits, for sizes up to 512 bytes and on by powers
+/// of two (up to 64 KiB and beyond), or for lengths up to 1 KiB and on by powers of four (up to 4 MiB and beyond).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Counts(u32);
 
 impl Counts {
-    fn load(&self) -> Snapshot {
-        Snapshot(self.0.load(Ordering::Relaxed))
-    }
-
-    fn add(&self, bytes: u64) {
-        let before = self.load();
-        let after = before.with(bytes);
-        if after != before {
-            self.0.store(after.0, Ordering::Relaxed);
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Snapshot(u64);
-
-impl Snapshot {
     /// The counts with one message more.
-    fn with(self, bytes: u64) -> Self {
-        let class = class(bytes);
-        let own_and_larger = self.0 >> (4 * class);
-        if (MOST..=15).contains(&own_and_larger) {
-            // The largest of all, and most of what is remembered: there is nothing to learn.
+    #[inline]
+    fn with(self, class: u32) -> Self {
+        let at = 4 * class;
+        let own = self.0 >> at;
+        // Like all that are remembered, and there are enough of them.
+        if (ENOUGH..=15).contains(&own) && own << at == self.0 {
             return self;
         }
-        let kept = if self.sum() == 15 { self.0 >> 1 & 0x7777_7777_7777_7777 } else { self.0 };
-        Self(kept + (1 << (4 * class)))
+        let kept = if self.sum() == 15 { self.0 >> 1 & 0x7777_7777 } else { self.0 };
+        Self(kept + (1 << at))
+    }
+
+    #[inline]
+    fn least(self) -> Option<u32> {
+        (self.0 > 0).then(|| self.0.trailing_zeros() / 4)
+    }
+
+    #[inline]
+    fn largest(self) -> Option<u32> {
+        Some(self.0.checked_ilog2()? / 4)
     }
 
     /// At most 15, so that no count overflows.
-    fn sum(self) -> u64 {
-        const PAIRS: u64 = 0x0f0f_0f0f_0f0f_0f0f;
-        ((self.0 & PAIRS) + (self.0 >> 4 & PAIRS)).wrapping_mul(u64::MAX / 255) >> 56
-    }
-
-    fn largest(self) -> Option<u64> {
-        (self.0 > 0).then(|| LEAST << (self.0.ilog2() / 4))
-    }
-
-    /// More than this many bytes, exactly: the power below the least one seen.
-    fn least(self) -> Option<u64> {
-        (self.0 > 0).then(|| (LEAST << (self.0.trailing_zeros() / 4)) / 2)
+    #[inline]
+    fn sum(self) -> u32 {
+        const PAIRS: u32 = 0x0f0f_0f0f;
+        ((self.0 & PAIRS) + (self.0 >> 4 & PAIRS)).wrapping_mul(0x0101_0101) >> 24
     }
 }
 
-/// More than half of 15.
-const MOST: u64 = 8;
+/// Messages from which something is concluded: as many as are left of 15 that are halved, and the one that follows.
+const ENOUGH: u32 = 8;
 
-/// The class of the least power of two that `bytes` fit into; the last one takes all that is larger.
-fn class(bytes: u64) -> u32 {
-    const SHIFT: u32 = LEAST.ilog2();
-    (u64::BITS - (bytes.saturating_sub(1) >> SHIFT).leading_zeros()).min(15)
+/// The power of two that `bytes` fit into: 0 for 512, 1 for 1024, and so on.
+#[inline]
+fn power(bytes: u64) -> u32 {
+    u64::BITS - (bytes.saturating_sub(1) >> 9).leading_zeros()
 }
 
 impl Default for Sizing {

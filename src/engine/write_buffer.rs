@@ -41,8 +41,11 @@ impl WriteBuffer {
 
     /// Says what the next round is likely to bring.
     pub fn expect(&mut self, expected: &Expected) {
-        self.capacity = expected.gathered.clamp(1, self.limit.max(1));
-        self.fixed = expected.fixed;
+        self.fixed = expected.fixed().is_some();
+        self.capacity = expected.gathered().max(1);
+        if !self.fixed {
+            self.capacity = self.capacity.min(self.limit);
+        }
     }
 
     /// The most bytes that waited at once so far.
@@ -59,6 +62,9 @@ impl WriteBuffer {
 
     /// Copies as much of `input` as there is room for below the limit, and returns how much that was.
     pub fn push(&mut self, input: &[u8]) -> usize {
+        if self.start > 0 {
+            self.compact();
+        }
         let taken = input.len().min(self.limit.saturating_sub(self.len()));
         let needed = self.data.len() + taken;
         if needed > self.data.capacity() {
@@ -89,6 +95,12 @@ impl WriteBuffer {
         }
         .max(needed);
         self.data.reserve_exact(self.capacity - self.data.len());
+    }
+
+    #[cold]
+    fn compact(&mut self) {
+        self.data.drain(..self.start);
+        self.start = 0;
     }
 
     /// The bytes that wait.
@@ -124,11 +136,6 @@ impl WriteBuffer {
             self.end_round(self.start);
             self.data.clear();
             self.start = 0;
-        } else if self.len() < self.limit {
-            // Only a look-ahead leaves more than one batch. Its rest moves once, into what a batch needs.
-            self.data.drain(..self.start);
-            self.data.shrink_to(self.limit);
-            self.start = 0;
         }
     }
 
@@ -136,8 +143,7 @@ impl WriteBuffer {
     #[must_use]
     pub fn take(&mut self) -> Vec<u8> {
         self.peak = self.peak();
-        self.data.drain(..self.start);
-        self.start = 0;
+        self.compact();
         std::mem::take(&mut self.data)
     }
 

@@ -73,7 +73,7 @@ impl<P: Predicate> Plan<P> {
             negotiated,
             mapped,
             wanted,
-            route: Place::ANY.narrowed(request.uri().path().as_bytes()),
+            route: Place::of_route(request.uri().path().as_bytes()),
         })
     }
 
@@ -143,7 +143,7 @@ impl<P: Predicate> Plan<P> {
     /// "What predicts a body's size" in DESIGN.md.
     pub(super) fn place(&self, headers: &HeaderMap) -> Place {
         let media_type = headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
-        self.route.narrowed(media_type)
+        self.route.of_type(media_type)
     }
 
     /// How far to look ahead. Where recent bodies all went on beyond the bound there is no end to be found within

@@ -112,7 +112,7 @@ impl<P: Predicate> Plan<P> {
         let body = match ahead.whole() {
             Some(length) => {
                 let unknown = size.is_none().then_some(length as u64);
-                let observed = Observed { gathered: ahead.joined(), output: 0, length: unknown };
+                let observed = Observed { gathered: ahead.joined(), output: None, length: unknown };
                 self.settings.sizing.record(place, observed);
                 self.whole(&mut parts.headers, body, ahead, length, choice)
             }
