@@ -51,6 +51,9 @@ pub struct Compressor {
     /// Where the context sits while the stream waits. Made when it first does.
     slot: Option<Arc<Slot>>,
     reserved: Option<Charge>,
+    /// Whether the context stays with the stream while it waits, and when that was last asked.
+    keeps: bool,
+    lacked: u64,
     phase: Phase,
     /// Whether the encoder has input that it has not flushed.
     held_back: bool,
@@ -114,6 +117,8 @@ impl Compressor {
             context: None,
             slot: None,
             reserved: None,
+            keeps: true,
+            lacked: 0,
             phase: Phase::New,
             held_back: false,
             dissent: 0,
@@ -287,10 +292,13 @@ impl Compressor {
         }
         let Some(mut context) = self.context.take() else { return };
         context.shrink();
-        if self.codec.parks() {
+        if self.codec.parks() && self.keeps {
             self.pool.park(self.slot.get_or_insert_default(), context);
-        } else {
-            self.context = Some(context);
+            return;
+        }
+        self.context = Some(context);
+        if self.codec.parks() {
+            self.suspend();
         }
     }
 
@@ -377,7 +385,9 @@ impl Compressor {
             Operation::Flush => self.codec.level_for_batch(self.setup.level, length),
             Operation::Encode | Operation::Finish => self.setup.level,
         };
-        let mut context = self.pool.take(self.key(level), self.reserved.take())?;
+        let key = self.key(level);
+        self.keeps = !self.codec.parks() || self.pool.may_keep(&key, &mut self.lacked);
+        let mut context = self.pool.take(key, self.reserved.take())?;
         self.phase = Phase::Begun;
         if let Some(size) = self.pledged {
             context.encoder.pledge(size);
@@ -423,7 +433,9 @@ impl Compressor {
 
     fn go_on(&mut self, stream: Suspended, level: i32) -> Result<Context, Error> {
         self.tally.resumed += 1;
-        resume(self.pool.take(self.key(level), None)?, stream)
+        let key = self.key(level);
+        self.keeps = self.pool.may_keep(&key, &mut self.lacked);
+        resume(self.pool.take(key, None)?, stream)
     }
 
     fn key(&self, level: i32) -> Key {

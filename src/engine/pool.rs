@@ -34,6 +34,8 @@ struct Shared {
     waiting: Mutex<VecDeque<Arc<Slot>>>,
     /// Streams that wait without a context.
     parked: AtomicUsize,
+    /// How often a stream had no context when it needed one.
+    lacking: AtomicU64,
     reclaimed: AtomicU64,
     transient: AtomicU64,
 }
@@ -82,6 +84,7 @@ impl EncoderPool {
                 shelves: Shelves::new(),
                 waiting: Mutex::default(),
                 parked: AtomicUsize::new(0),
+                lacking: AtomicU64::new(0),
                 reclaimed: AtomicU64::new(0),
                 transient: AtomicU64::new(0),
             }),
@@ -142,6 +145,21 @@ impl EncoderPool {
         if !context.transient && context.reset() {
             self.shared.shelves.put(context);
         }
+    }
+
+    /// Whether a stream that has no context may keep the next one while it waits. `last` is when it last had
+    /// none, by the pool's count of such events; zero if never.
+    ///
+    /// It may while there is memory for another, and beyond that if it comes back before all contexts could
+    /// have gone to others. Streams that come back more seldom take turns on the few contexts on the shelves,
+    /// which thereby stay in the CPU's caches, and leave the contexts of hot streams alone.
+    pub(super) fn may_keep(&self, key: &Key, last: &mut u64) -> bool {
+        let Shared { limit, memory, lacking, .. } = &*self.shared;
+        let cost = key.codec.memory(key.setup).max(1);
+        let now = lacking.fetch_add(1, Ordering::Relaxed) + 1;
+        let before = std::mem::replace(last, now);
+        let is_hot = before > 0 && now - before <= (limit / cost) as u64;
+        is_hot || memory.load(Ordering::Relaxed) + cost <= *limit
     }
 
     /// Puts the context of a stream that waits where other streams can take it.
