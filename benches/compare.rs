@@ -46,7 +46,7 @@ const SIZES: [(&str, usize); 5] = [("402B", 1), ("1.6K", 4), ("26K", 64), ("416K
 
 /// CPU time for each contender on each workload. The format that the bounds are about gets more.
 const BUDGET: Duration = Duration::from_millis(40);
-const JSON_BUDGET: Duration = Duration::from_millis(80);
+const JSON_BUDGET: Duration = Duration::from_millis(120);
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();

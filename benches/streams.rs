@@ -20,6 +20,8 @@ mod fair;
 mod figures;
 #[path = "support/heap.rs"]
 mod heap;
+// Other benches use what this one does not.
+#[allow(dead_code)]
 #[path = "support/measure.rs"]
 mod measure;
 #[path = "streams/memory.rs"]
@@ -39,8 +41,10 @@ use std::process::ExitCode;
 #[global_allocator]
 static HEAP: heap::Counting = heap::Counting;
 
+type Part = (&'static str, fn(&mut Vec<Figure>));
+
 /// The parts, by name.
-const PARTS: [(&str, fn(&mut Vec<Figure>)); 5] = [
+const PARTS: [Part; 5] = [
     ("size", size::run),
     ("cpu", cpu::run),
     ("memory", memory::run),

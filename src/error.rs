@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Truncated,
     /// A limit was exceeded.
     Limit,
+    /// The producer stopped before the end.
+    Aborted,
 }
 
 impl Error {
@@ -57,6 +59,11 @@ impl Error {
         Self::with_cause(Kind::Limit, cause)
     }
 
+    #[cfg(feature = "http")]
+    pub(crate) fn aborted(cause: impl Into<BoxError>) -> Self {
+        Self::with_cause(Kind::Aborted, cause)
+    }
+
     /// Input that ended too early, for codecs defined outside this crate.
     pub fn truncated() -> Self {
         Self::new(Kind::Truncated)
@@ -82,6 +89,11 @@ impl Error {
         self.kind == Kind::Truncated
     }
 
+    /// Whether the body's writer stopped before the end, without an error of its own.
+    pub fn is_aborted(&self) -> bool {
+        self.kind == Kind::Aborted
+    }
+
     /// Whether a limit was exceeded.
     pub fn is_limit(&self) -> bool {
         self.kind == Kind::Limit
@@ -102,6 +114,7 @@ impl fmt::Display for Error {
             Kind::Malformed => "the body is not what its content coding says",
             Kind::Truncated => "the body ended before its content coding did",
             Kind::Limit => "the body exceeds a limit",
+            Kind::Aborted => "the body was aborted by its writer",
         })
     }
 }

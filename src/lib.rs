@@ -48,8 +48,12 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "axum")]
+pub mod axum;
 #[cfg(feature = "http")]
 pub mod body;
+#[cfg(feature = "client")]
+pub mod client;
 pub mod codec;
 #[cfg(feature = "http")]
 mod codings;
@@ -71,10 +75,13 @@ pub use engine::{DecoderPool, EncoderPool, Limits};
 pub use error::{BoxError, Error};
 #[cfg(feature = "http")]
 pub use {
-    body::{CompressionBody, DecompressionBody},
+    body::{BodyWriter, BytesWriter, CompressionBody, DecompressionBody, WriterBody, WriterOptions},
     policy::{Compress, EtagPolicy, FlushPolicy, Reason, predicate},
-    request::{RequestDecompression, RequestDecompressionLayer},
-    response::{Compression, CompressionLayer, Decompression, DecompressionLayer},
+    predicate::{DefaultPredicate, Predicate},
+    request::{RequestCompression, RequestCompressionLayer, RequestDecompression, RequestDecompressionLayer},
+    response::{
+        Compression, CompressionLayer, Decompression, DecompressionLayer, Negotiation, ResponseFuture,
+    },
     stats::Stats,
 };
 

@@ -15,6 +15,8 @@ pub(crate) struct Row {
     pub(crate) variant: String,
     /// Thread CPU time of one response, the median.
     pub(crate) cpu_ns: f64,
+    /// The least of all rounds.
+    pub(crate) cpu_least_ns: f64,
     /// Half the distance between the quartiles, as a part of the median.
     pub(crate) spread: f64,
     pub(crate) bytes_in: u64,
@@ -42,6 +44,7 @@ impl Row {
                 codec: case.coding.label.to_owned(),
                 variant: measured.name.to_owned(),
                 cpu_ns: measured.cpu(),
+                cpu_least_ns: measured.least(),
                 spread: measured.spread(),
                 bytes_in: case.writes.bytes.len() as u64,
                 writes: case.writes.count() as u64,
@@ -65,16 +68,26 @@ pub(crate) fn print(rows: &[Row]) {
     let Some(first) = rows.first() else { return };
     println!("\n{} {} ({} bytes, {} writes)", first.workload, first.codec, first.bytes_in, first.writes);
     println!(
-        "  {:28} {:>11} {:>7} {:>8} {:>9} {:>7} {:>6} {:>6} {:>7}",
-        "variant", "cpu us", "spread", "/ limit", "bytes out", "allocs", "frames", "calls", "flushes"
+        "  {:28} {:>11} {:>11} {:>7} {:>8} {:>9} {:>7} {:>6} {:>6} {:>7}",
+        "variant",
+        "cpu us",
+        "least",
+        "spread",
+        "/ limit",
+        "bytes out",
+        "allocs",
+        "frames",
+        "calls",
+        "flushes"
     );
     let limit = rows.iter().find(|row| row.variant == LIMIT).map_or(f64::NAN, |row| row.cpu_ns);
     let known = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
     for row in rows {
         println!(
-            "  {:28} {:>11.2} {:>6.1}% {:>8.3} {:>9} {:>7} {:>6} {:>6} {:>7}",
+            "  {:28} {:>11.2} {:>11.2} {:>6.1}% {:>8.3} {:>9} {:>7} {:>6} {:>6} {:>7}",
             row.variant,
             row.cpu_ns / 1e3,
+            row.cpu_least_ns / 1e3,
             row.spread * 100.0,
             row.cpu_ns / limit,
             row.bytes_out,

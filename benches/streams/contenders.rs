@@ -132,10 +132,9 @@ fn bare_zstd() -> Encode {
     let mut output: Vec<u8> = Vec::with_capacity(4096);
     Box::new(move |event| {
         output.clear();
-        let (mut input, mut sink) = (InBuffer::around(event), OutBuffer::around(&mut output));
         let flush = ZSTD_EndDirective::ZSTD_e_flush;
+        let (mut input, mut sink) = (InBuffer::around(event), OutBuffer::around(&mut output));
         assert_eq!(context.compress_stream2(&mut sink, &mut input, flush), Ok(0));
-        drop(sink);
         output.len()
     })
 }

@@ -14,7 +14,10 @@ pub(crate) fn run(figures: &mut Vec<Figure>) {
     let held = |contender: &str, streams: usize| {
         let bytes = ask(contender, streams);
         let each = bytes as f64 / streams as f64 / 1024.0;
-        println!("{contender:24} {streams:>8} {each:>10.1} KiB {:>10.1} MiB", bytes as f64 / (1 << 20) as f64);
+        println!(
+            "{contender:24} {streams:>8} {each:>10.1} KiB {:>10.1} MiB",
+            bytes as f64 / (1 << 20) as f64
+        );
         (each, bytes)
     };
     held("no layer", 10_000);

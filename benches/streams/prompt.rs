@@ -3,6 +3,7 @@
 use crate::events::tick;
 use crate::figures::Figure;
 use bytes::Bytes;
+use cpu_time::ThreadTime;
 use http::{Request, Response};
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt, Empty};
@@ -29,7 +30,10 @@ pub(crate) fn run(figures: &mut Vec<Figure>) {
     }
     for coding in ["gzip", "deflate", "zstd", "br", "x-snappy-framed"] {
         let (prompt, time) = runtime.block_on(one_by_one(coding));
-        println!("one by one, {coding}: {:.1} us each, with the connection", time.as_secs_f64() * 1e6 / MESSAGES as f64);
+        println!(
+            "one by one, {coding}: {:.1} us each, with the connection",
+            time.as_secs_f64() * 1e6 / MESSAGES as f64
+        );
         let figure = format!("one by one, {coding}: decodable before the next is sent");
         figures.push(Figure::at_least(figure, prompt as f64, "", MESSAGES as f64));
     }
@@ -50,7 +54,10 @@ impl Body for Channel {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         self.0.poll_recv(cx).map(|data| data.map(|data| Ok(Frame::data(data))))
     }
 }
@@ -61,7 +68,11 @@ fn channel() -> (UnboundedSender<Bytes>, Response<Channel>) {
 }
 
 /// The layer's answer, without a connection.
-async fn answer(layer: &CompressionLayer, coding: &str, response: Response<Channel>) -> CompressionBody<Channel> {
+async fn answer(
+    layer: &CompressionLayer,
+    coding: &str,
+    response: Response<Channel>,
+) -> CompressionBody<Channel> {
     let service = handler(layer, response);
     let request = Request::get("/").header("accept-encoding", coding).body(()).unwrap();
     service.oneshot(request).await.unwrap().into_body()
@@ -71,8 +82,12 @@ async fn answer(layer: &CompressionLayer, coding: &str, response: Response<Chann
 fn handler<T: Send + 'static>(
     layer: &CompressionLayer,
     response: Response<Channel>,
-) -> impl tower::Service<Request<T>, Response = Response<CompressionBody<Channel>>, Error = Infallible, Future: Send>
-+ Clone
+) -> impl tower::Service<
+    Request<T>,
+    Response = Response<CompressionBody<Channel>>,
+    Error = Infallible,
+    Future: Send,
+> + Clone
 + Send
 + use<T> {
     let response = Arc::new(Mutex::new(Some(response)));
@@ -139,7 +154,10 @@ const PIECE: usize = 16;
 const INTERVAL: Duration = Duration::from_millis(10);
 
 /// The coded size as a part of one call's, the longest delay of a piece, and the longest turn.
+///
+/// On a clock that advances with this thread's CPU time, so that nothing depends on what else the machine does.
 async fn pieces() -> (f64, Duration, Duration) {
+    tokio::time::pause();
     let input: Vec<u8> = (0..50_000).flat_map(tick).collect();
     let (sender, response) = channel();
     let layer = layer().flush(FlushPolicy::Interval(INTERVAL));
@@ -149,20 +167,22 @@ async fn pieces() -> (f64, Duration, Duration) {
         while let Some(frame) = body.frame().await {
             let data = frame.unwrap().into_data().unwrap();
             size += data.len();
-            let arrival = Instant::now();
             receiver.feed(&data);
-            arrivals.push((receiver.decoded(), arrival));
+            arrivals.push((receiver.decoded(), tokio::time::Instant::now()));
         }
         (arrivals, size)
     });
     let (mut sent, mut sendings, mut turn) = (0, Vec::new(), Duration::ZERO);
+    let mut cpu = ThreadTime::now();
     for piece in input.chunks(PIECE) {
         sent += piece.len();
-        let now = Instant::now();
-        sendings.push((sent, now));
+        sendings.push((sent, tokio::time::Instant::now()));
         sender.send(Bytes::copy_from_slice(piece)).unwrap();
         tokio::task::yield_now().await;
-        turn = turn.max(now.elapsed());
+        let passed = cpu.elapsed();
+        cpu = ThreadTime::now();
+        turn = turn.max(passed);
+        tokio::time::advance(passed).await;
     }
     drop(sender);
     let (arrivals, size) = reader.await.unwrap();
@@ -174,6 +194,7 @@ async fn pieces() -> (f64, Duration, Duration) {
         arrivals.peek().expect("all arrives").1 - *sent
     });
     let delay = delay.max().unwrap_or_default();
+    tokio::time::resume();
     let mut whole = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
     whole.write_all(&input).unwrap();
     (size as f64 / whole.finish().unwrap().len() as f64, delay, turn)

@@ -10,7 +10,9 @@ type Kind = (&'static str, fn(usize) -> Vec<u8>);
 const KINDS: [Kind; 3] = [("ticks of 86 B", tick), ("tokens of a model", token), ("log lines", log)];
 
 pub(crate) fn run(figures: &mut Vec<Figure>) {
-    println!("\nBytes out of {EVENTS} events, each flushed by itself, as a part of level 6's on a kept context");
+    println!(
+        "\nBytes out of {EVENTS} events, each flushed by itself, as a part of level 6's on a kept context"
+    );
     println!("{:24} {:>18} {:>18} {:>18}", "", KINDS[0].0, KINDS[1].0, KINDS[2].0);
     let bare = KINDS.map(|(_, event)| total("bare gzip 6", event));
     for name in NAMES {
@@ -24,7 +26,12 @@ pub(crate) fn run(figures: &mut Vec<Figure>) {
         }
         println!();
         if name == "gzip" {
-            figures.push(Figure::at_most("gzip, hot: ticks' size against level 6", ratio(totals[0], bare[0]), "x", 1.0));
+            figures.push(Figure::at_most(
+                "gzip, hot: ticks' size against level 6",
+                ratio(totals[0], bare[0]),
+                "x",
+                1.0,
+            ));
         }
     }
     let parked = ratio(total("gzip parked", tick), total("gzip", tick));

@@ -28,7 +28,10 @@ impl Body for Source {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match self.0.0.lock().unwrap().pop_front() {
             Some(data) => Poll::Ready(Some(Ok(Frame::data(data)))),
             None => Poll::Pending,
@@ -91,7 +94,8 @@ impl Stream {
         let service = layer.layer(Handler(producer.clone()));
         let response = futures_util::FutureExt::now_or_never(service.oneshot(request)).unwrap();
         let Ok(response) = response else { panic!("the handler never fails") };
-        let coding = response.headers().get("content-encoding").map_or("identity", |value| value.to_str().unwrap());
+        let coding =
+            response.headers().get("content-encoding").map_or("identity", |value| value.to_str().unwrap());
         let coding = coding.to_owned();
         (Self { producer, body: Box::pin(response.into_body()) }, coding)
     }

@@ -1,6 +1,7 @@
-use super::{End, Stream};
+use super::{End, FlushMark, Stream};
 use crate::error::BoxError;
 use bytes::{Buf, Bytes};
+use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use std::fmt;
@@ -66,22 +67,47 @@ impl<B> CompressionBody<B> {
         Self { inner: Inner::Boxed { body }, work: Work::Stream(Box::new(stream)) }
     }
 
+    /// Flushes a coded stream where its producer marks it.
+    pub(crate) fn obey(&mut self, mark: FlushMark) {
+        if let Work::Stream(stream) = &mut self.work {
+            stream.obey(mark);
+        }
+    }
+
     /// An empty body that does not say so, for HEAD.
     pub(crate) fn silent(body: B) -> Self {
         Self { inner: Inner::Direct { body }, work: Work::Silent }
     }
 
-    /// The body of an answer of our own.
-    pub(crate) fn own(body: Bytes) -> Self {
-        let ahead = Ahead { first: body, second: Bytes::new(), end: Some(End::Clean) };
+    /// A body of our own, with no inner one: all of it is there.
+    pub(crate) fn own(body: Bytes, trailers: Option<HeaderMap>) -> Self {
+        let end = trailers.map_or(End::Clean, End::Trailers);
+        let ahead = Ahead { first: body, second: Bytes::new(), end: Some(end) };
         Self { inner: Inner::Absent, work: Work::Ahead(ahead) }
+    }
+
+    /// A copy of a body that is all in memory, coded or not, for requests that are sent again. `None` for any
+    /// other.
+    ///
+    /// A copy has no inner body: see [`CompressionBody::get_ref`].
+    #[must_use]
+    pub fn try_clone(&self) -> Option<Self> {
+        let Work::Ahead(Ahead { first, second, end: Some(end) }) = &self.work else { return None };
+        let end = match end {
+            End::Clean => End::Clean,
+            End::Trailers(trailers) => End::Trailers(trailers.clone()),
+            End::Error(_) => return None,
+        };
+        let ahead = Ahead { first: first.clone(), second: second.clone(), end: Some(end) };
+        Some(Self { inner: Inner::Absent, work: Work::Ahead(ahead) })
     }
 
     /// The inner body.
     ///
     /// # Panics
     ///
-    /// If there is none, because the layer's strict mode answered 406 in the service's place.
+    /// If there is none: the layer's strict mode answered 406 in the service's place, or this is a copy of a
+    /// request's body ([`CompressionBody::try_clone`]).
     pub fn get_ref(&self) -> &B {
         match &self.inner {
             Inner::Direct { body } => body,
@@ -132,7 +158,7 @@ impl<B> CompressionBody<B> {
     }
 }
 
-const ABSENT: &str = "the layer answered 406 in the service's place, so there is no inner body";
+const ABSENT: &str = "there is no inner body: this one was made by the layer itself";
 
 impl<B> Inner<B> {
     fn body(self: Pin<&mut Self>) -> Option<Pin<&mut B>> {

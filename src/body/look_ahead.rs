@@ -34,51 +34,54 @@ impl LookAhead {
         B: Body,
         B::Error: Into<BoxError>,
     {
-        let mut body = Some(body);
-        let look = std::future::poll_fn(|cx| {
-            Poll::Ready(body.take().map(|body| Self::look_now(body, cx, bound, expected)))
-        });
-        // With its cooperative budget spent, a tokio resource says pending although it is ready. The bound
-        // limits the work here as well as the budget does.
-        #[cfg(feature = "tokio")]
-        let look = tokio::task::coop::unconstrained(look);
-        match pin!(look).poll(cx) {
-            Poll::Ready(Some(ahead)) => ahead,
-            _ => Self::nothing(bound, expected),
-        }
+        let mut ahead = Self::nothing(bound, expected);
+        ahead.look_on(body, cx);
+        ahead
     }
 
-    fn look_now<B>(mut body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: usize) -> Self
+    /// Goes on looking, without waiting.
+    pub(crate) fn look_on<B>(&mut self, mut body: Pin<&mut B>, cx: &mut Context<'_>)
     where
         B: Body,
         B::Error: Into<BoxError>,
     {
-        let mut ahead = Self::nothing(bound, expected);
+        let look = std::future::poll_fn(|cx| self.poll(body.as_mut(), cx));
+        // With its cooperative budget spent, a tokio resource says pending although it is ready. The bound
+        // limits the work here as well as the budget does.
+        #[cfg(feature = "tokio")]
+        let look = tokio::task::coop::unconstrained(look);
+        let _ = pin!(look).poll(cx);
+    }
+
+    /// Goes on looking. Ready when the body has ended or given more than the bound.
+    pub(crate) fn poll<B>(&mut self, mut body: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<()>
+    where
+        B: Body,
+        B::Error: Into<BoxError>,
+    {
         let mut empty = 0;
-        while ahead.wants_more() && empty < MAX_EMPTY {
+        while self.wants_more() && empty < MAX_EMPTY {
             let polled = gather(body.as_mut(), cx, |small| {
                 empty = 0;
-                ahead.add_within(small)
+                self.add_within(small)
             });
             match polled {
-                Poll::Ready(None) => ahead.end = Some(End::Clean),
-                Poll::Ready(Some(Err(error))) => ahead.end = Some(End::Error(error.into())),
+                Poll::Ready(None) => self.end = Some(End::Clean),
+                Poll::Ready(Some(Err(error))) => self.end = Some(End::Error(error.into())),
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                     Ok(data) if data.has_remaining() => {
-                        ahead.add(data);
+                        self.add(data);
                         empty = 0;
                     }
                     Ok(_) => empty += 1,
-                    Err(frame) => ahead.end = frame.into_trailers().ok().map(End::Trailers),
+                    Err(frame) => self.end = frame.into_trailers().ok().map(End::Trailers),
                 },
-                Poll::Pending => {
-                    // Asked only here: asking after each frame would cost bodies of many frames.
-                    ahead.end = body.is_end_stream().then_some(End::Clean);
-                    break;
-                }
+                // Asked only here: asking after each frame would cost bodies of many frames.
+                Poll::Pending if body.is_end_stream() => self.end = Some(End::Clean),
+                Poll::Pending => return Poll::Pending,
             }
         }
-        ahead
+        Poll::Ready(())
     }
 
     /// As if nothing had been ready.
@@ -107,12 +110,12 @@ impl LookAhead {
             self.only = Some(data.copy_to_bytes(length));
             return;
         }
-        if let Some(first) = self.only.take() {
-            self.joined.push(&first);
-        }
-        if self.joined.len() + length > self.bound {
+        if self.len() + length > self.bound {
             self.beyond = data.copy_to_bytes(length);
             return;
+        }
+        if let Some(first) = self.only.take() {
+            self.joined.push(&first);
         }
         while data.has_remaining() {
             let taken = self.joined.push(data.chunk());
@@ -158,9 +161,12 @@ impl LookAhead {
         self.end
     }
 
-    /// What a stream begins with: joined small frames, frames that go past the buffer, and the end.
-    pub(super) fn into_stream(self) -> (WriteBuffer, Bytes, Option<End>) {
-        let large = self.only.unwrap_or(self.beyond);
+    /// What a stream begins with: joined small frames, one or two frames that go past the buffer, and the end.
+    pub(super) fn into_stream(self) -> (WriteBuffer, [Bytes; 2], Option<End>) {
+        let large = match self.only {
+            Some(only) => [only, self.beyond],
+            None => [self.beyond, Bytes::new()],
+        };
         (self.joined, large, self.end)
     }
 }

@@ -12,11 +12,15 @@ mod pause;
 mod stream;
 mod turn;
 mod verdict;
+mod writer;
 
 pub(crate) use compression::Ahead;
 pub use compression::CompressionBody;
 pub use decompression::DecompressionBody;
 pub(crate) use end::End;
 pub(crate) use look_ahead::LookAhead;
+use stream::CHUNK;
 pub(crate) use stream::Stream;
 pub(crate) use verdict::Verdict;
+pub(crate) use writer::FlushMark;
+pub use writer::{BodyWriter, BytesWriter, WriterBody, WriterOptions};

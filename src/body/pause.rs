@@ -1,5 +1,6 @@
 //! When a pending producer counts as a pause.
 
+use super::FlushMark;
 use super::turn::yield_turn;
 use crate::policy::FlushPolicy;
 use std::task::{Context, Poll};
@@ -14,6 +15,8 @@ const YIELDS: u8 = 2;
 #[derive(Debug)]
 pub(super) struct Pause {
     policy: FlushPolicy,
+    /// A producer that says itself when to flush.
+    mark: Option<FlushMark>,
     yields: u8,
     #[cfg(feature = "tokio")]
     clock: super::clock::Clock,
@@ -23,10 +26,17 @@ impl Pause {
     pub(super) fn new(policy: FlushPolicy) -> Self {
         Self {
             policy,
+            mark: None,
             yields: 0,
             #[cfg(feature = "tokio")]
             clock: super::clock::Clock::default(),
         }
+    }
+
+    /// From here on the producer says when to flush, and nothing else does.
+    pub(super) fn obey(&mut self, mark: FlushMark) {
+        self.policy = FlushPolicy::End;
+        self.mark = Some(mark);
     }
 
     /// The producer gave something.
@@ -58,6 +68,9 @@ impl Pause {
 
     /// The producer is pending while there are unflushed bytes: ready when they must go out.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(mark) = &self.mark {
+            return if mark.is_set() { Poll::Ready(()) } else { Poll::Pending };
+        }
         if self.policy == FlushPolicy::End {
             return Poll::Pending;
         }

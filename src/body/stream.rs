@@ -3,7 +3,7 @@
 use super::gather::gather;
 use super::pause::Pause;
 use super::turn::yield_turn;
-use super::{End, LookAhead};
+use super::{End, FlushMark, LookAhead};
 use crate::engine::Compressor;
 use crate::error::{BoxError, Error};
 use crate::policy::{EtagPolicy, FlushPolicy, rewrite_coded_trailers};
@@ -16,7 +16,7 @@ use std::task::{Context, Poll};
 
 /// Output that is worth a frame of its own. Smaller frames cost system calls (HTTP/2 writes each one), larger
 /// ones only delay the first byte.
-const CHUNK: usize = 16 * 1024;
+pub(super) const CHUNK: usize = 16 * 1024;
 
 /// Empty frames taken in one poll.
 const MAX_EMPTY: u32 = 1024;
@@ -27,6 +27,8 @@ pub(crate) struct Stream {
     compressor: Compressor,
     /// What is left of a frame that did not go into one batch.
     rest: Bytes,
+    /// The frame behind `rest`, if two were there before the head went out.
+    behind: Bytes,
     stage: Stage,
     pause: Pause,
     /// Whether the last poll did all the work that one may, and gave a frame. Connections poll on while there
@@ -68,7 +70,7 @@ impl Stream {
         recorder: Recorder,
     ) -> Self {
         let frames = ahead.frames();
-        let (buffer, rest, end) = ahead.into_stream();
+        let (buffer, [rest, behind], end) = ahead.into_stream();
         compressor.begin_with(buffer);
         compressor.gathered(frames);
         let stage = end.map_or(Stage::Gather, Stage::Ended);
@@ -76,7 +78,12 @@ impl Stream {
         if compressor.unflushed() || !rest.is_empty() {
             pause.end();
         }
-        Self { compressor, rest, stage, pause, owes_turn: false, etag, recorder }
+        Self { compressor, rest, behind, stage, pause, owes_turn: false, etag, recorder }
+    }
+
+    /// Flushes where the producer marks it, and not where it pauses.
+    pub(super) fn obey(&mut self, mark: FlushMark) {
+        self.pause.obey(mark);
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -123,7 +130,9 @@ impl Stream {
                 }
                 Ok(Step::PutOut) => {}
                 Err(error) => {
+                    // The error is the last item, so what is left of a frame goes nowhere.
                     self.stage = Stage::Done;
+                    self.rest = Bytes::new();
                     return Poll::Ready(Some(Err(error.into())));
                 }
             }
@@ -136,16 +145,22 @@ impl Stream {
         B: Body,
         B::Error: Into<BoxError>,
     {
-        let (compressor, pause) = (&mut self.compressor, &mut self.pause);
+        // Counted here and told afterwards: what the loop does for each frame is most of what a frame costs.
+        let (mut frames, mut left) = (0, work.bytes);
+        let compressor = &mut self.compressor;
         let frame = gather(inner.as_mut(), cx, |small| {
-            let taken = work.bytes > 0 && compressor.write_within(small);
+            let taken = small.len() < left && compressor.write_within(small);
             if taken {
-                pause.end();
-                compressor.gathered(1);
-                work.spend(small.len());
+                frames += 1;
+                left -= small.len();
             }
             taken
         });
+        if frames > 0 {
+            self.pause.end();
+            self.compressor.gathered(frames);
+            work.bytes = left;
+        }
         match frame {
             Poll::Pending if inner.is_end_stream() => self.stage = Stage::Ended(End::Clean),
             Poll::Pending => {
@@ -183,6 +198,9 @@ impl Stream {
         let encoded = self.compressor.tally().bytes_in;
         let taken = self.compressor.write(&self.rest)?;
         self.rest.advance(taken);
+        if self.rest.is_empty() {
+            self.rest = std::mem::take(&mut self.behind);
+        }
         work.spend(taken.max(self.encoded_since(encoded)));
         Ok(Step::Continue)
     }

@@ -109,7 +109,7 @@ fn deflate(
     };
     let mut rest = input;
     loop {
-        output.reserve(room_for(rest.len()));
+        output.reserve_exact(room_for(rest.len()));
         let (before, written) = (context.total_in(), output.len());
         let status = context.compress_vec(rest, output, flush).map_err(Error::encode)?;
         let taken = context.total_in() - before;

@@ -103,7 +103,9 @@ impl Chunks {
         const UNCOMPRESSED: u8 = 0x01;
         const HEADER: usize = 8;
         let start = output.len();
-        output.resize(start + HEADER + max_compress_len(input.len()), 0);
+        let room = HEADER + max_compress_len(input.len());
+        output.reserve_exact(room);
+        output.resize(start + room, 0);
         let mut length = self.block.compress(input, &mut output[start + HEADER..]).map_err(Error::encode)?;
         let mut kind = COMPRESSED;
         if length >= input.len() - input.len() / 8 {

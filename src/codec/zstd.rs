@@ -110,7 +110,7 @@ impl Frame {
         let mut source = InBuffer::around(input);
         loop {
             // With room for the worst case zstd writes straight into the output.
-            output.reserve(compress_bound(input.len() - source.pos()).max(1024));
+            output.reserve_exact(compress_bound(input.len() - source.pos()).max(1024));
             let end = output.len();
             let mut sink = OutBuffer::around_pos(output, end);
             let held = self.context.compress_stream2(&mut sink, &mut source, directive).map_err(failed)?;

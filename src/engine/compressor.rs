@@ -47,7 +47,7 @@ pub struct Compressor {
     padding: u16,
     batch: usize,
     buffer: WriteBuffer,
-    context: Option<Context>,
+    context: Option<Box<Context>>,
     /// Where the context sits while the stream waits. Made when it first does.
     slot: Option<Arc<Slot>>,
     reserved: Option<Charge>,
@@ -202,6 +202,17 @@ impl Compressor {
         self.buffer.push_within(input)
     }
 
+    /// Exchanges the buffer, with all that is in it. For writers, which keep it at hand between calls.
+    pub fn swap_buffer(&mut self, buffer: &mut WriteBuffer) {
+        std::mem::swap(&mut self.buffer, buffer);
+    }
+
+    /// All that was written, if no encoder was called yet: then it can still go out uncoded.
+    #[must_use]
+    pub fn take_unbegun(&mut self) -> Option<Vec<u8>> {
+        (self.phase == Phase::New).then(|| self.buffer.take())
+    }
+
     /// Whether there are bytes that the receiver cannot decode yet and that a flush would put out.
     #[must_use]
     pub fn unflushed(&self) -> bool {
@@ -266,16 +277,26 @@ impl Compressor {
     /// All output that waits, in one allocation of exactly its size.
     #[must_use]
     pub fn take_output(&mut self) -> Bytes {
-        let Some(context) = &mut self.context else { return Bytes::new() };
-        let output = Bytes::copy_from_slice(&context.output);
+        let mut output = Bytes::new();
+        self.pass_output(|waiting| output = Bytes::copy_from_slice(waiting));
+        output
+    }
+
+    /// Moves all output that waits behind `output`.
+    pub fn append_output(&mut self, output: &mut Vec<u8>) {
+        self.pass_output(|waiting| output.extend_from_slice(waiting));
+    }
+
+    fn pass_output(&mut self, pass: impl FnOnce(&[u8])) {
+        let Some(context) = &mut self.context else { return };
+        pass(&context.output);
+        self.tally.bytes_out += context.output.len() as u64;
         context.output.clear();
-        self.tally.bytes_out += output.len() as u64;
         if self.phase == Phase::Finished {
             self.release();
         } else if context.transient && !self.held_back {
             self.suspend();
         }
-        output
     }
 
     /// Puts the context where other streams can take it, while this one waits. Only does so between a flush
@@ -354,7 +375,7 @@ impl Compressor {
     }
 
     /// The context to encode with: the one at hand, the one put down, or one from the pool.
-    fn ready(&mut self, length: usize, operation: Operation) -> Result<Context, Error> {
+    fn ready(&mut self, length: usize, operation: Operation) -> Result<Box<Context>, Error> {
         let mut suspended = None;
         let mut at_hand = self.context.take();
         if at_hand.is_none() {
@@ -380,13 +401,22 @@ impl Compressor {
         }
     }
 
-    fn first(&mut self, length: usize, operation: Operation) -> Result<Context, Error> {
+    fn first(&mut self, length: usize, operation: Operation) -> Result<Box<Context>, Error> {
         let level = match operation {
             Operation::Flush => self.codec.level_for_batch(self.setup.level, length),
             Operation::Encode | Operation::Finish => self.setup.level,
         };
+        if operation == Operation::Finish && self.pledged.is_none() {
+            // The only call: now the size is known after all. What was reserved is for a larger context.
+            self.pledged = Some(length as u64);
+            self.setup.size_class = self.codec.size_class(self.pledged);
+            self.reserved = None;
+        }
         let key = self.key(level);
-        self.keeps = !self.codec.parks() || self.pool.may_keep(&key, &mut self.lacked);
+        // Whole messages never wait.
+        if self.codec.parks() && operation != Operation::Finish {
+            self.keeps = self.pool.may_keep(&key, &mut self.lacked);
+        }
         let mut context = self.pool.take(key, self.reserved.take())?;
         self.phase = Phase::Begun;
         if let Some(size) = self.pledged {
@@ -420,7 +450,7 @@ impl Compressor {
         current
     }
 
-    fn change_level(&mut self, mut context: Context, level: i32) -> Result<Context, Error> {
+    fn change_level(&mut self, mut context: Box<Context>, level: i32) -> Result<Box<Context>, Error> {
         let Some(stream) = context.encoder.suspend() else { return Ok(context) };
         let output = std::mem::take(&mut context.output);
         if !context.adopt(self.key(level)) {
@@ -431,7 +461,7 @@ impl Compressor {
         resume(context, stream)
     }
 
-    fn go_on(&mut self, stream: Suspended, level: i32) -> Result<Context, Error> {
+    fn go_on(&mut self, stream: Suspended, level: i32) -> Result<Box<Context>, Error> {
         self.tally.resumed += 1;
         let key = self.key(level);
         self.keeps = self.pool.may_keep(&key, &mut self.lacked);
@@ -454,7 +484,7 @@ impl Compressor {
 }
 
 /// Goes on with a stream in a clean context.
-fn resume(mut context: Context, stream: Suspended) -> Result<Context, Error> {
+fn resume(mut context: Box<Context>, stream: Suspended) -> Result<Box<Context>, Error> {
     if context.encoder.resume(stream) { Ok(context) } else { Err(Error::new(Kind::Encode)) }
 }
 

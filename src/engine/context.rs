@@ -26,7 +26,7 @@ fn is_same(one: &'static dyn Codec, other: &'static dyn Codec) -> bool {
     one.type_id() == other.type_id() && (size_of_val(one) == 0 || std::ptr::addr_eq(one, other))
 }
 
-/// An encoder on loan or on the shelf.
+/// An encoder on loan or on the shelf. Boxed, since it moves between streams, slots and shelves.
 #[derive(Debug)]
 pub(super) struct Context {
     pub(super) key: Key,
@@ -76,7 +76,7 @@ impl Context {
     }
 }
 
-impl Shelved for Context {
+impl Shelved for Box<Context> {
     type Key = Key;
 
     fn key(&self) -> &Key {
@@ -84,9 +84,9 @@ impl Shelved for Context {
     }
 }
 
-/// The output capacity that an idle context may keep. A batch and a chunk fit; a whole body's output, which
-/// can be as large as the look-ahead, fits too.
-const MAX_IDLE_OUTPUT: usize = 80 * 1024;
+/// The output capacity that an idle context may keep: a chunk of 16 KiB that is nearly full, and the worst case of
+/// the largest batch, which is 77 KiB for snappy's 64.
+const MAX_IDLE_OUTPUT: usize = 96 * 1024;
 
 /// The output capacity that the context of a waiting stream may keep: that of an event of a few KiB.
 const MAX_WAITING_OUTPUT: usize = 4 * 1024;

@@ -1,7 +1,7 @@
 //! Which responses HTTP allows to code at all, whatever they contain.
 
-use super::{list, media, reason::Reason};
-use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, HeaderMap};
+use super::{fields::Fields, headers::has_digest, list, media, reason::Reason};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, HeaderMap};
 use http::{Method, Request, StatusCode, Version};
 
 /// What must be known of a request once its response comes, when the request itself is gone.
@@ -42,7 +42,8 @@ pub(crate) fn decide(
     headers: &HeaderMap,
     honour_no_transform: bool,
 ) -> Result<(), Reason> {
-    let coded = headers.contains_key(CONTENT_ENCODING);
+    let there = Fields::of(headers);
+    let coded = there.has(Fields::CONTENT_ENCODING);
     if coded && opts_out(headers) {
         return Err(Reason::OptedOut);
     }
@@ -55,7 +56,7 @@ pub(crate) fn decide(
         StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE => return Err(Reason::Range),
         _ => {}
     }
-    if headers.contains_key(CONTENT_RANGE) {
+    if there.has(Fields::CONTENT_RANGE) {
         return Err(Reason::Range);
     }
     if coded {
@@ -64,8 +65,28 @@ pub(crate) fn decide(
     if media::is_grpc(headers) {
         return Err(Reason::Grpc);
     }
-    if honour_no_transform && (request.no_transform || no_transform(headers)) {
+    let said = there.has(Fields::CACHE_CONTROL) && no_transform(headers);
+    if honour_no_transform && (request.no_transform || said) {
         return Err(Reason::NoTransform);
+    }
+    Ok(())
+}
+
+/// Whether this request may be coded, as far as its head tells; the reason if not. It is read as a response's
+/// head, of which it is the mirror image, and then as what only requests say.
+pub(crate) fn decide_request(
+    request: RequestFacts,
+    headers: &HeaderMap,
+    honour_no_transform: bool,
+) -> Result<(), Reason> {
+    decide(request, StatusCode::OK, headers, honour_no_transform)?;
+    // A part of an upload counts the bytes of the whole as they are (draft-ietf-httpbis-resumable-upload).
+    if headers.contains_key("upload-offset") {
+        return Err(Reason::Range);
+    }
+    // The sender, and perhaps a signature, vouches for these very bytes.
+    if has_digest(headers) {
+        return Err(Reason::Digest);
     }
     Ok(())
 }
@@ -166,6 +187,26 @@ mod tests {
         for (fields, expected) in cases {
             let headers = headers(fields);
             assert_eq!(decide(get(), StatusCode::OK, &headers, true), *expected, "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn requests_have_reasons_of_their_own() {
+        let connect = RequestFacts { is_connect: true, ..get() };
+        let cases: &[(RequestFacts, Fields, Result<(), Reason>)] = &[
+            (get(), &[("content-type", "text/plain"), ("expect", "100-continue")], Ok(())),
+            (connect, &[], Err(Reason::Connect)),
+            (get(), &[("content-encoding", "identity")], Err(Reason::OptedOut)),
+            (get(), &[("content-encoding", "deflate")], Err(Reason::AlreadyCoded)),
+            (get(), &[("content-range", "bytes 0-1/5")], Err(Reason::Range)),
+            (get(), &[("upload-offset", "100")], Err(Reason::Range)),
+            (get(), &[("content-type", "application/grpc")], Err(Reason::Grpc)),
+            (get(), &[("cache-control", "no-transform")], Err(Reason::NoTransform)),
+            (get(), &[("content-md5", "abc==")], Err(Reason::Digest)),
+            (get(), &[("repr-digest", "sha-256=:a:")], Err(Reason::Digest)),
+        ];
+        for (facts, fields, expected) in cases {
+            assert_eq!(decide_request(*facts, &headers(fields), true), *expected, "{fields:?}");
         }
     }
 

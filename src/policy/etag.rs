@@ -4,6 +4,7 @@
 //! representation (RFC 9110 section 8.8.3.3). With [`EtagPolicy::Suffix`] it gets a mark, and requests are mapped
 //! back, so that handlers see the tags that they gave out.
 
+use super::fields::Fields;
 use super::list;
 use http::header::{ETAG, HeaderMap, HeaderValue, IF_MATCH, IF_NONE_MATCH, IF_RANGE, RANGE};
 use std::mem;
@@ -81,7 +82,8 @@ impl EtagPolicy {
         known: &[&'static str],
     ) -> MappedTags {
         let mut mapped = MappedTags::default();
-        if self != Self::Suffix {
+        let conditions = Fields::IF_NONE_MATCH.or(Fields::IF_MATCH).or(Fields::IF_RANGE);
+        if self != Self::Suffix || !Fields::of(headers).has(conditions) {
             return mapped;
         }
         if let Some(coding) = negotiated.filter(|_| headers.contains_key(IF_NONE_MATCH)) {

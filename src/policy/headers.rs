@@ -1,9 +1,10 @@
 //! The head and the trailers of a message that is coded or decoded. Nothing here is called before that is
 //! decided.
 
+use super::fields::{DIGESTS, Fields};
 use super::{EtagPolicy, list};
 use http::header::{
-    ACCEPT_ENCODING, ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue,
+    ACCEPT_ENCODING, ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, HeaderValue,
     TRANSFER_ENCODING, VARY,
 };
 
@@ -17,22 +18,40 @@ pub(crate) fn rewrite_coded(
     length: Option<u64>,
     etag: EtagPolicy,
 ) {
-    // A range would be of the coded form, which cannot be served in parts (section 14.3).
-    headers.remove(ACCEPT_RANGES);
-    etag.rewrite(headers, coding);
-    rewrite_coded_request(headers, coding, length);
-    add_vary(headers);
+    let there = Fields::of(headers);
+    if there.has(Fields::ACCEPT_RANGES) {
+        // A range would be of the coded form, which cannot be served in parts (section 14.3).
+        headers.remove(ACCEPT_RANGES);
+    }
+    if there.has(Fields::ETAG) {
+        etag.rewrite(headers, coding);
+    }
+    rewrite_coded_content(headers, there, coding, length);
+    if there.has(Fields::VARY) {
+        add_vary(headers);
+    } else {
+        headers.append(VARY, ACCEPT_ENCODING_VALUE);
+    }
 }
 
 /// Rewrites the head of a request that is coded: as a response's, but requests have no tags, ranges or `Vary`
 /// of their own.
 pub(crate) fn rewrite_coded_request(headers: &mut HeaderMap, coding: &'static str, length: Option<u64>) {
+    rewrite_coded_content(headers, Fields::of(headers), coding, length);
+}
+
+/// What the heads of coded messages have in common, whichever way they go.
+fn rewrite_coded_content(headers: &mut HeaderMap, there: Fields, coding: &'static str, length: Option<u64>) {
     // Framing is the connection's: a field left here would be a lie about the coded body, or forbidden (RFC 9112
     // section 6.1, RFC 9113 section 8.2.2).
-    headers.remove(TRANSFER_ENCODING);
-    remove_digests(headers);
+    if there.has(Fields::TRANSFER_ENCODING) {
+        headers.remove(TRANSFER_ENCODING);
+    }
+    if there.has(Fields::DIGEST) {
+        remove_digests(headers);
+    }
     match length {
-        Some(length) => headers.insert(CONTENT_LENGTH, HeaderValue::from(length)),
+        Some(length) => headers.insert(CONTENT_LENGTH, number(length)),
         None => headers.remove(CONTENT_LENGTH),
     };
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding));
@@ -69,7 +88,6 @@ pub(crate) fn rewrite_decoded(headers: &mut HeaderMap, left: Option<HeaderValue>
 
 /// Removes digests from a head or trailers, since the bytes that they are of do not go on.
 pub(crate) fn remove_digests(headers: &mut HeaderMap) {
-    // One look at the names costs less than four look-ups, and hardly any message has a digest.
     if has_digest(headers) {
         for digest in &DIGESTS {
             headers.remove(digest);
@@ -79,7 +97,7 @@ pub(crate) fn remove_digests(headers: &mut HeaderMap) {
 
 /// Whether there is a digest of the message's or the representation's bytes.
 pub(crate) fn has_digest(headers: &HeaderMap) -> bool {
-    headers.keys().any(|name| DIGESTS.contains(name))
+    Fields::of(headers).has(Fields::DIGEST)
 }
 
 /// Adds `Accept-Encoding` to `Vary`, in a line of its own, unless it is there or `*` is
@@ -91,28 +109,46 @@ pub(crate) fn add_vary(headers: &mut HeaderMap) {
         .flat_map(|line| list::elements(line.as_bytes()))
         .any(|member| member == b"*" || member.eq_ignore_ascii_case(ACCEPT_ENCODING.as_str().as_bytes()));
     if !there {
-        headers.append(VARY, HeaderValue::from_static("accept-encoding"));
+        headers.append(VARY, ACCEPT_ENCODING_VALUE);
     }
 }
 
-/// Digests of the message's or the representation's bytes, its coding included: `Content-MD5` (RFC 1864),
-/// `Digest` (RFC 3230), `Content-Digest` and `Repr-Digest` (RFC 9530).
-static DIGESTS: [HeaderName; 4] = [
-    HeaderName::from_static("content-md5"),
-    HeaderName::from_static("digest"),
-    HeaderName::from_static("content-digest"),
-    HeaderName::from_static("repr-digest"),
-];
+const ACCEPT_ENCODING_VALUE: HeaderValue = HeaderValue::from_static("accept-encoding");
+
+/// A number as a field value. One allocation, where `HeaderValue::from` makes two.
+pub(crate) fn number(value: u64) -> HeaderValue {
+    // As many digits as `u64::MAX` has.
+    let mut digits = [b'0'; 20];
+    let mut start = digits.len() - 1;
+    let mut rest = value;
+    loop {
+        digits[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+        start -= 1;
+    }
+    HeaderValue::from_bytes(&digits[start..]).expect("digits are visible ASCII")
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use http::HeaderName;
 
     fn headers(fields: &[(&'static str, &'static str)]) -> HeaderMap {
         let field = |(name, value): &(&'static str, &'static str)| {
             (HeaderName::from_static(name), HeaderValue::from_static(value))
         };
         fields.iter().map(field).collect()
+    }
+
+    #[test]
+    fn numbers_are_written_as_the_standard_library_does() {
+        for value in [0, 9, 10, 1_000, 99_999, u64::MAX] {
+            assert_eq!(number(value), value.to_string().as_str());
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Media types: which of them are compressed already. Compared on the essence, in any case, without copying.
 
 use super::list;
-use http::header::{CONTENT_TYPE, HeaderMap};
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 
 /// The media type without its parameters; `None` if there is none that can be read.
 pub(crate) fn essence(headers: &HeaderMap) -> Option<&[u8]> {
@@ -27,16 +27,31 @@ pub(crate) fn is_within(essence: &[u8], pattern: &[u8]) -> bool {
     }
 }
 
+/// Whether a body with this head gains nothing from a coding, by its type.
+pub(crate) fn is_compressed_body(headers: &HeaderMap) -> bool {
+    !is_ordinary(headers) && essence(headers).is_some_and(is_compressed)
+}
+
+/// Whether this is one of the types of most responses, as they are usually spelled: neither compressed nor gRPC.
+/// Found without taking it apart.
+fn is_ordinary(headers: &HeaderMap) -> bool {
+    let Some(value) = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes) else {
+        return false;
+    };
+    ORDINARY.iter().any(|known| matches!(value.strip_prefix(known.as_bytes()), Some([] | [b';', ..])))
+}
+
 /// Whether this is gRPC, in any of its message formats; gRPC-Web is another protocol.
 pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
-    essence(headers).is_some_and(|essence| {
-        // Hardly any type is that long and has its `g` there.
-        matches!(essence.get(12), Some(b'g' | b'G')) && is_within(essence, b"application/grpc")
-    })
+    !is_ordinary(headers)
+        && essence(headers).is_some_and(|essence| {
+            // Hardly any type is that long and has its `g` there.
+            matches!(essence.get(12), Some(b'g' | b'G')) && is_within(essence, b"application/grpc")
+        })
 }
 
 /// Whether a body of this type gains nothing from a coding, or must not have one.
-pub(crate) fn is_compressed(essence: &[u8]) -> bool {
+fn is_compressed(essence: &[u8]) -> bool {
     let (family, Some(subtype)) = list::cut(essence, b'/') else {
         return false;
     };
@@ -71,6 +86,8 @@ fn ends_with(subtype: &[u8], suffix: &str) -> bool {
     let end = subtype.len().checked_sub(suffix.len()).map(|start| &subtype[start..]);
     end.is_some_and(|end| end.eq_ignore_ascii_case(suffix.as_bytes()))
 }
+
+const ORDINARY: [&str; 3] = ["application/json", "text/html", "text/plain"];
 
 /// Images that are not compressed.
 const PLAIN_IMAGES: &[&str] = &["svg+xml", "bmp", "x-ms-bmp"];
@@ -121,7 +138,6 @@ const OPEN_DOCUMENT: &str = "vnd.oasis.opendocument.";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::HeaderValue;
 
     #[test]
     fn types_that_are_compressed_already() {

@@ -18,6 +18,7 @@ mod config;
 mod decode;
 mod eligible;
 mod etag;
+mod fields;
 mod flush;
 mod headers;
 mod list;
@@ -33,8 +34,9 @@ pub use reason::Reason;
 pub(crate) use accept::{Negotiated, Offer, negotiate};
 pub(crate) use config::Config;
 pub(crate) use decode::{accept, listed_codings, may_decode};
-pub(crate) use eligible::{RequestFacts, decide, no_transform};
+pub(crate) use eligible::{RequestFacts, decide, decide_request, no_transform};
 pub(crate) use etag::MappedTags;
 pub(crate) use headers::{
-    add_vary, remove_digests, rewrite_coded, rewrite_coded_trailers, rewrite_decoded, rewrite_unknown,
+    add_vary, remove_digests, rewrite_coded, rewrite_coded_request, rewrite_coded_trailers, rewrite_decoded,
+    rewrite_unknown,
 };

@@ -20,6 +20,8 @@ pub enum Reason {
     Grpc,
     /// `Cache-Control: no-transform`, on the request or the response (RFC 9111 section 5.2).
     NoTransform,
+    /// The request has a digest of its bytes, which would not be true of the coded ones.
+    Digest,
     /// The predicate said no, to the request or to the response, and not because of the size.
     Predicate,
     /// The client accepts none of the codings offered, or prefers identity.
@@ -48,6 +50,7 @@ impl Reason {
         Self::OptedOut,
         Self::Grpc,
         Self::NoTransform,
+        Self::Digest,
         Self::Predicate,
         Self::NotAccepted,
         Self::Http10,
@@ -76,6 +79,7 @@ impl Reason {
             Self::OptedOut => "opted_out",
             Self::Grpc => "grpc",
             Self::NoTransform => "no_transform",
+            Self::Digest => "digest",
             Self::Predicate => "predicate",
             Self::NotAccepted => "not_accepted",
             Self::Http10 => "http_1_0",
@@ -108,6 +112,7 @@ impl Reason {
             | Self::OptedOut
             | Self::Grpc
             | Self::NoTransform
+            | Self::Digest
             | Self::Predicate => false,
         }
     }

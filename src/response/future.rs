@@ -53,7 +53,11 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project().state.project() {
             StateProjection::Called { inner, plan } => {
-                let response = ready!(inner.poll(cx))?;
+                #[cfg(feature = "axum")]
+                let polled = super::scope::within(|| inner.poll(cx));
+                #[cfg(not(feature = "axum"))]
+                let polled = inner.poll(cx);
+                let response = ready!(polled)?;
                 Poll::Ready(Ok(plan.respond(response, cx)))
             }
             StateProjection::NotAcceptable { settings } => Poll::Ready(Ok(not_acceptable(settings))),

@@ -87,14 +87,16 @@ impl<P: Predicate> Plan<P> {
         if !wishes.is_on() || response.extensions().get::<Settled>().is_some() {
             return Err(Reason::OptedOut);
         }
-        if !self.wanted || !self.predicate.could_compress(response) {
+        // Asked once where the answer is yes, as it mostly is: a yes with the size is a yes without it.
+        let large = self.predicate.should_compress(response);
+        if !self.wanted || !large && !self.predicate.could_compress(response) {
             return Err(Reason::Predicate);
         }
         let index = self.choose(wishes, |_| true).ok_or(Reason::NotAccepted)?;
         if response.body().is_end_stream() || response.body().size_hint().exact() == Some(0) {
             return if self.facts.is_head { self.code_head(response, wishes) } else { Err(Reason::Empty) };
         }
-        if !self.negotiated.identity_refused() && !self.predicate.should_compress(response) {
+        if !self.negotiated.identity_refused() && !large {
             return Err(Reason::BelowMinimum);
         }
         Ok(Decision::Code(index))
@@ -149,7 +151,7 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
 /// `Accept-Encoding` as much as any other.
 pub(super) fn not_acceptable<B>(settings: &Settings) -> Response<CompressionBody<B>> {
     let text = format!("available content codings: {}, identity\n", settings.names.join(", "));
-    let mut response = Response::new(CompressionBody::own(Bytes::from(text)));
+    let mut response = Response::new(CompressionBody::own(Bytes::from(text), None));
     *response.status_mut() = StatusCode::NOT_ACCEPTABLE;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
     add_vary(response.headers_mut());

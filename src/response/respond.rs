@@ -1,8 +1,12 @@
 //! From a service's response to the one that goes out: its head, and the body that follows.
 
+mod written;
+
+pub(super) use written::Length;
+
 use super::padding;
 use super::plan::{Choice, Decision, Plan, Settled};
-use crate::body::{Ahead, CompressionBody, End, LookAhead, Stream};
+use crate::body::{Ahead, CompressionBody, End, FlushMark, LookAhead, Stream};
 use crate::engine::Compressor;
 use crate::error::BoxError;
 use crate::policy::predicate::Predicate;
@@ -30,8 +34,15 @@ impl<P: Predicate> Plan<P> {
         B::Error: Into<BoxError>,
     {
         let wishes = response.extensions_mut().remove::<Compress>().unwrap_or_default();
+        let mark = response.extensions_mut().remove::<FlushMark>();
         match self.decide(&response, &wishes) {
-            Decision::Code(index) => self.look(response, index, &wishes, cx),
+            Decision::Code(index) => {
+                let mut response = self.look(response, index, &wishes, cx);
+                if let Some(mark) = mark {
+                    response.body_mut().obey(mark);
+                }
+                response
+            }
             Decision::CodeHead(index) => {
                 self.recorder().passed(Reason::Empty);
                 let coding = self.settings.offers[index].name;
@@ -48,7 +59,11 @@ impl<P: Predicate> Plan<P> {
     }
 
     /// Edits the head of a response that passes: nothing but `Vary`, and what was meant for this layer alone.
-    fn pass<B: Body>(&self, mut response: Response<B>, reason: Reason) -> Response<CompressionBody<B>> {
+    pub(super) fn pass<B: Body>(
+        &self,
+        mut response: Response<B>,
+        reason: Reason,
+    ) -> Response<CompressionBody<B>> {
         self.recorder().passed(reason);
         let varies = self.varies(&response, reason);
         if reason == Reason::OptedOut {
@@ -170,7 +185,6 @@ impl<P: Predicate> Plan<P> {
         };
         let padding = padding::choose(&self.settings, None);
         compressor.pad(padding);
-        compressor.limit_batch(self.settings.batch_limit);
         let etag = self.settings.config.etag;
         rewrite_coded(headers, choice.codec.name(), None, etag);
         padding::add_field(headers, choice.codec, padding);
@@ -180,19 +194,9 @@ impl<P: Predicate> Plan<P> {
 
     /// The best coding that streams and for which there is memory: beyond the pool's limit only one that parks.
     fn admit(&self, size: Option<u64>, wishes: &Compress) -> Result<(Choice, Compressor), Reason> {
-        let mut refused = 0_u32;
-        loop {
-            let usable = |index: usize| refused & (1 << index) == 0 && self.settings.codec(index).streams();
-            let Some(index) = self.choose(wishes, usable) else {
-                return Err(if refused == 0 { Reason::NotAccepted } else { Reason::Pressure });
-            };
-            let choice = self.choice(index, wishes);
-            let mut compressor = Compressor::new(&self.settings.pool, choice.codec, choice.level, size);
-            if compressor.reserve() {
-                return Ok((choice, compressor));
-            }
-            refused |= 1 << index;
-        }
+        let level = |index| self.choice(index, wishes).level;
+        let (index, compressor) = self.settings.admit(size, level, |usable| self.choose(wishes, usable))?;
+        Ok((self.choice(index, wishes), compressor))
     }
 
     /// Passes a body that was looked at, as if it had not been.

@@ -1,47 +1,70 @@
 use crate::codec::{Codec, CompressionLevel};
 use crate::codings::Codings;
-use crate::engine::EncoderPool;
-use crate::policy::{Config, Offer};
+use crate::engine::{Compressor, EncoderPool};
+use crate::policy::{Config, Offer, Reason};
 use crate::stats::Recorder;
 use std::hash::RandomState;
 
 /// What a layer and all its services share.
 #[derive(Debug, Clone)]
-pub(super) struct Settings {
-    pub(super) config: Config,
+pub(crate) struct Settings {
+    pub(crate) config: Config,
     codings: Codings,
     /// The codings offered, in the server's order; the codecs behind them are those of `codings`.
-    pub(super) offers: Vec<Offer>,
+    pub(crate) offers: Vec<Offer>,
     /// The names of all offers, for telling our own entity tags.
-    pub(super) names: Vec<&'static str>,
-    pub(super) pool: EncoderPool,
-    pub(super) recorder: Recorder,
-    pub(super) batch_limit: usize,
+    pub(crate) names: Vec<&'static str>,
+    pub(crate) pool: EncoderPool,
+    pub(crate) recorder: Recorder,
+    pub(crate) batch_limit: usize,
     /// Makes the padding by content unforeseeable.
-    pub(super) padding_key: RandomState,
+    pub(crate) padding_key: RandomState,
 }
 
 impl Settings {
     /// Changes the configuration and what follows from it.
-    pub(super) fn configure(&mut self, change: impl FnOnce(&mut Config)) {
+    pub(crate) fn configure(&mut self, change: impl FnOnce(&mut Config)) {
         change(&mut self.config);
         self.codings.enable(self.config.enabled());
         self.offers = self.codings.enabled().iter().map(|codec| offer(*codec)).collect();
         self.names = self.codings.names();
     }
 
-    pub(super) fn add(&mut self, codec: &'static dyn Codec) {
+    pub(crate) fn add(&mut self, codec: &'static dyn Codec) {
         self.codings.add(codec);
         self.configure(|config| config.enable(codec.name(), true));
     }
 
     /// The codec behind an offer, with the level that the user set for it.
-    pub(super) fn offered(&self, index: usize) -> (&'static dyn Codec, CompressionLevel) {
+    pub(crate) fn offered(&self, index: usize) -> (&'static dyn Codec, CompressionLevel) {
         let codec = self.codec(index);
         (codec, self.config.level(codec.name()))
     }
 
-    pub(super) fn codec(&self, index: usize) -> &'static dyn Codec {
+    /// The best coding that streams and for which there is memory: beyond the pool's limit only one that parks.
+    /// `choose` gives the best of those that are usable.
+    pub(crate) fn admit(
+        &self,
+        size: Option<u64>,
+        level: impl Fn(usize) -> CompressionLevel,
+        choose: impl Fn(&dyn Fn(usize) -> bool) -> Option<usize>,
+    ) -> Result<(usize, Compressor), Reason> {
+        let mut refused = 0_u32;
+        loop {
+            let usable = |index: usize| refused & (1 << index) == 0 && self.codec(index).streams();
+            let Some(index) = choose(&usable) else {
+                return Err(if refused == 0 { Reason::NotAccepted } else { Reason::Pressure });
+            };
+            let mut compressor = Compressor::new(&self.pool, self.codec(index), level(index), size);
+            compressor.limit_batch(self.batch_limit);
+            if compressor.reserve() {
+                return Ok((index, compressor));
+            }
+            refused |= 1 << index;
+        }
+    }
+
+    pub(crate) fn codec(&self, index: usize) -> &'static dyn Codec {
         self.codings.enabled()[index]
     }
 }

@@ -92,7 +92,7 @@ fn a_flush_with_nothing_new_puts_nothing_out() {
         let mut encoder = encoder(*codec);
         let mut output = Vec::new();
         encoder.encode(&[], Operation::Flush, &mut output).unwrap();
-        assert_eq!(output, [], "{}", codec.name());
+        assert!(output.is_empty(), "{}", codec.name());
         encoder.encode(b"something", Operation::Flush, &mut output).unwrap();
         let length = output.len();
         encoder.encode(&[], Operation::Flush, &mut output).unwrap();

@@ -1,12 +1,20 @@
 //! One binary for all tests but those that count allocations: modules are named after what they prove.
 
+mod axum_answers;
 mod bad_input;
+mod cases;
+mod client_requests;
+mod client_responses;
 mod codecs;
 mod compression;
 mod conformance;
 mod decoding;
+mod migration;
 mod pool;
 mod property;
 mod rooms;
+mod round_trips;
+mod server_requests;
 mod streams;
 mod support;
+mod writer;

@@ -42,7 +42,7 @@ impl Predicate for DefaultPredicate {
     where
         B: Body,
     {
-        media::essence(response.headers()).is_none_or(|essence| !media::is_compressed(essence))
+        !media::is_compressed_body(response.headers())
     }
 
     fn min_size(&self) -> u64 {

@@ -11,6 +11,8 @@ use tower_compress::codec::{
 pub(crate) struct Call {
     pub(crate) bytes: usize,
     pub(crate) operation: Operation,
+    /// Where the input was: tells whether it was copied on its way.
+    pub(crate) address: usize,
 }
 
 /// A codec with the name and the format of one in the registry.
@@ -96,7 +98,11 @@ struct Watched {
 
 impl Encoder for Watched {
     fn encode(&mut self, input: &[u8], operation: Operation, output: &mut Vec<u8>) -> Result<(), Error> {
-        self.calls.lock().unwrap().push(Call { bytes: input.len(), operation });
+        self.calls.lock().unwrap().push(Call {
+            bytes: input.len(),
+            operation,
+            address: input.as_ptr() as usize,
+        });
         self.inner.encode(input, operation, output)
     }
 

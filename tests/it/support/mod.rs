@@ -8,6 +8,7 @@ pub(crate) mod decode;
 pub(crate) mod encode;
 pub(crate) mod failing;
 pub(crate) mod incremental;
+pub(crate) mod origin;
 pub(crate) mod script;
 pub(crate) mod serve;
 

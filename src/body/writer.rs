@@ -1,0 +1,290 @@
+//! The serializer's end: something to write into, whose other half is a body.
+
+#[cfg(feature = "tokio")]
+mod asynchronous;
+mod body;
+mod bytes_writer;
+mod channel;
+mod options;
+mod sink;
+mod wait;
+
+pub use body::WriterBody;
+pub use bytes_writer::BytesWriter;
+pub(crate) use channel::FlushMark;
+pub use options::WriterOptions;
+
+use self::channel::{Channel, Closed, Coded, Flushed};
+use self::sink::Sink;
+use self::wait::{Denied, wait};
+use super::End;
+use crate::engine::Tally;
+use crate::error::{BoxError, Error, Kind};
+use bytes::Bytes;
+use http::HeaderMap;
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::task::{Poll, ready};
+use std::time::Duration;
+
+/// Writes a body: an [`io::Write`], and with the `tokio` feature an `AsyncWrite`, whose other half is a
+/// [`WriterBody`].
+///
+/// Made for serializers: a tiny write is a comparison and a copy. Under a
+/// [`CompressionLayer`](crate::CompressionLayer) it gathers frames of 64 KiB, which the layer takes without
+/// another copy; alone it encodes on the thread that writes ([`WriterOptions::coding`]).
+///
+/// The frames go through a queue bounded in bytes. When that is full, a blocking write blocks and an async
+/// one is pending until the reader has taken half of it. A blocking write that would have to wait inside an
+/// async task fails with [`io::ErrorKind::WouldBlock`] instead, since the reader may be that very task; this
+/// needs the `tokio` feature and its runtime, and not `unconstrained` tasks. Only writes wait: flushing and
+/// finishing never do.
+///
+/// A flush makes all that was written decodable by the receiver. If the reader is waiting, that happens at
+/// once, else when it comes: however many flushes there were until then, they are one.
+///
+/// A body ends by [`finish`](Self::finish). Dropping the writer before that aborts the body with an error
+/// ([`Error::is_aborted`]), so that the reader never takes what is truncated for the whole. If the body is
+/// dropped, writes fail with [`io::ErrorKind::BrokenPipe`] from the next full buffer or flush on.
+///
+/// ```
+/// use std::io::Write;
+/// use tower_compress::BodyWriter;
+///
+/// let (mut writer, body) = BodyWriter::new();
+/// std::thread::spawn(move || {
+///     for number in 0..1000 {
+///         writeln!(writer, "{number}")?;
+///     }
+///     writer.finish()
+/// });
+/// let response = http::Response::new(body);
+/// # let _ = response;
+/// ```
+pub struct BodyWriter {
+    sink: Sink,
+    place: Place,
+    channel: Arc<Channel>,
+    /// How long a blocking write waits.
+    deadline: Option<Duration>,
+    /// Leaves what ends before any of it was encoded as it is.
+    lazy: bool,
+    trailers: Option<HeaderMap>,
+}
+
+/// Where a writer's sink is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Here,
+    /// The reader has it, and will flush it when it comes.
+    Lent,
+    /// The body has ended.
+    Gone,
+}
+
+impl BodyWriter {
+    /// A writer and its body, with the default [`WriterOptions`]: not coded, for use under a layer.
+    #[must_use]
+    pub fn new() -> (Self, WriterBody) {
+        WriterOptions::new().channel()
+    }
+
+    fn with(sink: Sink, options: &WriterOptions, channel: Arc<Channel>) -> Self {
+        Self {
+            sink,
+            place: Place::Here,
+            channel,
+            deadline: options.deadline,
+            lazy: options.lazy,
+            trailers: None,
+        }
+    }
+
+    /// Sets trailers, which follow the data when the body is finished.
+    ///
+    /// A body with trailers has no exact length: HTTP/1.1 would leave them out.
+    pub fn set_trailers(&mut self, trailers: HeaderMap) {
+        self.trailers = Some(trailers);
+    }
+
+    /// Ends the body and says what it has cost. Never waits: what is left goes beyond the queue's capacity.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::BrokenPipe`] if the body is gone; another if the encoder failed.
+    pub fn finish(mut self) -> io::Result<Tally> {
+        self.end()
+    }
+
+    /// Ends the body with an error, which is its last item: what the reader has got stays recognizable as
+    /// truncated.
+    pub fn abort(mut self, error: impl Into<BoxError>) {
+        self.fail(error.into());
+    }
+
+    /// Whether the body is gone, so that there is no point in writing on.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.channel.is_closed()
+    }
+
+    fn end(&mut self) -> io::Result<Tally> {
+        let lazy = self.lazy;
+        let sink = self.sink()?;
+        let unbegun = if lazy { sink.take_unbegun() } else { None };
+        let last = match unbegun {
+            Some(plain) => Ok((plain, Coded::No)),
+            None => sink.finish().map(|last| (last, Coded::AsSaid)),
+        };
+        let (last, coded) = last.map_err(|error| self.encoder_failed(error))?;
+        let end = self.trailers.take().map_or(End::Clean, End::Trailers);
+        let tally = self.let_go();
+        self.channel.end(last, end, coded).map_err(broken_pipe)?;
+        Ok(tally)
+    }
+
+    fn fail(&mut self, error: BoxError) {
+        // Home, so that its context goes back; where that fails, there is nobody left to be told.
+        if self.sink().is_ok() {
+            self.let_go();
+            let _ = self.channel.end(Bytes::new(), End::Error(error), Coded::AsSaid);
+        }
+    }
+
+    /// Drops the sink and says what it has cost.
+    fn let_go(&mut self) -> Tally {
+        self.place = Place::Gone;
+        std::mem::replace(&mut self.sink, Sink::absent()).tally()
+    }
+
+    /// Takes `input` if that is a mere copy.
+    #[inline]
+    fn write_within(&mut self, input: &[u8]) -> bool {
+        self.sink.write_within(input)
+    }
+
+    /// Takes some of `input`, once there is `room` in the queue if a frame may come out.
+    fn write_on(
+        &mut self,
+        input: &[u8],
+        room: impl FnOnce(&mut Self) -> Poll<io::Result<()>>,
+    ) -> Poll<io::Result<usize>> {
+        if self.sink()?.is_due(input.len()) {
+            ready!(room(self))?;
+        }
+        let mut pushed = Ok(());
+        let taken = self.sink.write(input, |frame| pushed = self.channel.push(frame, false));
+        let taken = taken.map_err(|error| self.encoder_failed(error))?;
+        Poll::Ready(pushed.map(|()| taken).map_err(broken_pipe))
+    }
+
+    #[inline(never)]
+    fn write_blocking(&mut self, input: &[u8]) -> io::Result<usize> {
+        match self.write_on(input, |writer| Poll::Ready(writer.wait_for_room())) {
+            Poll::Ready(result) => result,
+            // The closure is always ready.
+            Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+
+    #[inline(never)]
+    fn write_all_blocking(&mut self, mut input: &[u8]) -> io::Result<()> {
+        while !input.is_empty() {
+            let taken = self.write_blocking(input)?;
+            input = &input[taken..];
+        }
+        Ok(())
+    }
+
+    fn wait_for_room(&mut self) -> io::Result<()> {
+        match wait(self.deadline, |cx| self.channel.poll_room(cx)) {
+            Ok(room) => room.map_err(broken_pipe),
+            Err(Denied::InTask) => Err(io::Error::new(io::ErrorKind::WouldBlock, IN_TASK)),
+            Err(Denied::TimedOut) => {
+                self.fail(Error::aborted("the reader stalled").into());
+                Err(io::Error::new(io::ErrorKind::TimedOut, "the body's reader stalled"))
+            }
+        }
+    }
+
+    fn flush_now(&mut self) -> io::Result<()> {
+        // Elsewhere it waits to be flushed already, or the body has ended.
+        if self.place != Place::Here || !self.sink.holds_back() {
+            return Ok(());
+        }
+        match self.channel.flush(std::mem::replace(&mut self.sink, Sink::absent())) {
+            Flushed::Lent => {
+                self.place = Place::Lent;
+                Ok(())
+            }
+            Flushed::Closed(sink) => {
+                self.sink = sink;
+                Err(broken_pipe(Closed))
+            }
+            Flushed::Wanted(sink) => {
+                self.sink = sink;
+                let frame = self.sink.flush().map_err(|error| self.encoder_failed(error))?;
+                self.channel.push(frame, true).map_err(broken_pipe)
+            }
+        }
+    }
+
+    /// The sink, taken back from the reader if that has it.
+    fn sink(&mut self) -> io::Result<&mut Sink> {
+        match self.place {
+            Place::Here => {}
+            Place::Lent => {
+                self.sink = self.channel.take_back().map_err(broken_pipe)?;
+                self.place = Place::Here;
+            }
+            Place::Gone => return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the body has ended")),
+        }
+        Ok(&mut self.sink)
+    }
+
+    /// The body gets the encoder's error, the writer one that says as much.
+    fn encoder_failed(&mut self, error: Error) -> io::Error {
+        self.fail(error.into());
+        io::Error::other(Error::new(Kind::Encode))
+    }
+}
+
+const IN_TASK: &str = "the body's queue is full, and waiting here would block an async task: write in \
+    tokio::task::spawn_blocking, or use the writer as an AsyncWrite";
+
+fn broken_pipe(_: Closed) -> io::Error {
+    io::Error::new(io::ErrorKind::BrokenPipe, "nobody reads the body any more")
+}
+
+impl Write for BodyWriter {
+    #[inline]
+    fn write(&mut self, input: &[u8]) -> io::Result<usize> {
+        if self.write_within(input) { Ok(input.len()) } else { self.write_blocking(input) }
+    }
+
+    #[inline]
+    fn write_all(&mut self, input: &[u8]) -> io::Result<()> {
+        if self.write_within(input) { Ok(()) } else { self.write_all_blocking(input) }
+    }
+
+    /// Makes all that was written decodable by the receiver, as soon as it wants to read. Never waits.
+    fn flush(&mut self) -> io::Result<()> {
+        self.flush_now()
+    }
+}
+
+impl Drop for BodyWriter {
+    fn drop(&mut self) {
+        self.fail(Error::aborted("the writer was dropped before the end").into());
+    }
+}
+
+impl fmt::Debug for BodyWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BodyWriter")
+            .field("sink", &self.sink)
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,129 @@
+//! reqwest's client below layers that know `http` alone.
+
+use crate::body::{Ahead, CompressionBody, End, LookAhead};
+use crate::error::BoxError;
+use http_body::Body;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use tower_service::Service;
+
+/// reqwest's client as a service of `http::Request`, so that layers can be put around it.
+///
+/// A body that is all in memory stays so for reqwest, which can then send it again after a redirect; any other
+/// streams. Bodies must be `Send` and `Sync`, as reqwest wants them; those of this crate's layers are if what is in
+/// them is. reqwest's own decoding is best switched off where a [`DecompressionLayer`](crate::DecompressionLayer)
+/// is on.
+///
+/// Requests made with reqwest go through as well: `http::Request::try_from(request)` before, and
+/// `reqwest::Response::from(response.map(reqwest::Body::wrap))` after.
+///
+/// ```
+/// use tower::ServiceBuilder;
+/// use tower_compress::{DecompressionLayer, RequestCompressionLayer, client::ReqwestService};
+///
+/// let client = ServiceBuilder::new()
+///     .layer(RequestCompressionLayer::new())
+///     .layer(DecompressionLayer::new())
+///     .service(ReqwestService::new(reqwest::Client::new()));
+/// # let _ = client;
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct ReqwestService<S = reqwest::Client> {
+    inner: S,
+}
+
+impl<S> ReqwestService<S> {
+    /// Adapts reqwest's client, or a service around it.
+    pub fn new(client: S) -> Self {
+        Self { inner: client }
+    }
+
+    /// The client.
+    pub fn get_ref(&self) -> &S {
+        &self.inner
+    }
+
+    /// The client.
+    pub fn get_mut(&mut self) -> &mut S {
+        &mut self.inner
+    }
+
+    /// The client.
+    pub fn into_inner(self) -> S {
+        self.inner
+    }
+}
+
+impl<S, B> Service<http::Request<B>> for ReqwestService<S>
+where
+    S: Service<reqwest::Request, Response = reqwest::Response>,
+    S::Error: Into<BoxError>,
+    S::Future: Send + 'static,
+    B: Body + Send + Sync + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = http::Response<reqwest::Body>;
+    type Error = BoxError;
+    type Future = ReqwestFuture;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.inner.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> ReqwestFuture {
+        match reqwest::Request::try_from(request.map(body)) {
+            Ok(request) => {
+                let response = self.inner.call(request);
+                ReqwestFuture(Box::pin(async { response.await.map(Into::into).map_err(Into::into) }))
+            }
+            Err(error) => ReqwestFuture(Box::pin(std::future::ready(Err(error.into())))),
+        }
+    }
+}
+
+/// The body as reqwest likes it best: in one piece if it is, or else as a stream.
+fn body<B>(body: B) -> reqwest::Body
+where
+    B: Body + Send + Sync + 'static,
+    B::Error: Into<BoxError>,
+{
+    if body.size_hint().exact().is_none() {
+        return reqwest::Body::wrap(CompressionBody::pass(body));
+    }
+    // A body that knows its size may be in memory. It is polled again if it was not ready, so that its waker is
+    // not missed.
+    let mut body = Box::pin(body);
+    let size = usize::try_from(body.size_hint().exact().unwrap_or(0)).unwrap_or(usize::MAX);
+    let mut ahead = LookAhead::nothing(size.clamp(1, MAX_GATHERED), size.min(MAX_GATHERED));
+    ahead.look_on(body.as_mut(), &mut Context::from_waker(Waker::noop()));
+    let whole = ahead.whole().is_some();
+    let (first, second, end) = ahead.into_parts();
+    match end {
+        Some(End::Clean) if whole => reqwest::Body::from(first),
+        end => reqwest::Body::wrap(CompressionBody::ahead(body, Ahead { first, second, end })),
+    }
+}
+
+/// The most that is gathered from a body in several frames, so that it is in one piece for reqwest.
+const MAX_GATHERED: usize = 1024 * 1024;
+
+/// The response of [`ReqwestService`].
+pub struct ReqwestFuture(Pin<Box<dyn Future<Output = Answer> + Send>>);
+
+type Answer = Result<http::Response<reqwest::Body>, BoxError>;
+
+impl Future for ReqwestFuture {
+    type Output = Answer;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Answer> {
+        self.0.as_mut().poll(cx)
+    }
+}
+
+impl fmt::Debug for ReqwestFuture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReqwestFuture").finish_non_exhaustive()
+    }
+}
