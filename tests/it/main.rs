@@ -5,6 +5,7 @@ mod bad_input;
 mod cases;
 mod client_requests;
 mod client_responses;
+mod clients;
 mod codecs;
 mod compression;
 mod conformance;
