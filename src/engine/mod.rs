@@ -11,6 +11,7 @@ mod limits;
 mod pool;
 mod shelves;
 mod slot;
+mod waiting;
 mod write_buffer;
 
 pub use compressor::{Compressor, Tally};
