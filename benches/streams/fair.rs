@@ -34,9 +34,27 @@ pub(crate) fn run(figures: &mut Vec<Figure>) {
         "ms",
         1.0,
     ));
+    hop();
     let allowed = bounded.longest.as_secs_f64() * 2.0 * BODIES as f64;
     let late = bounded.late.as_secs_f64() / allowed;
     figures.push(Figure::at_most("a timer's lateness against 2 x 64 x the longest poll", late, "x", 1.0));
+}
+
+/// What it costs to have something done on a blocking thread, for `CompressionLayer::offload`.
+fn hop() {
+    const HOPS: u32 = 5000;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (start, cpu) = (Instant::now(), cpu_time::ProcessTime::now());
+        for _ in 0..HOPS {
+            tokio::task::spawn_blocking(|| ()).await.unwrap();
+        }
+        println!(
+            "a hop to a blocking thread and back: {:.1?}, {:.1?} of CPU",
+            start.elapsed() / HOPS,
+            cpu.elapsed() / HOPS
+        );
+    });
 }
 
 #[derive(Debug, Clone, Default)]

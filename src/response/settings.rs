@@ -17,6 +17,9 @@ pub(crate) struct Settings {
     pub(crate) pool: EncoderPool,
     pub(crate) recorder: Recorder,
     pub(crate) batch_limit: usize,
+    /// Frames of streams from this size on are encoded on another thread.
+    #[cfg(feature = "tokio")]
+    pub(crate) offload: usize,
     /// Makes the padding by content unforeseeable.
     pub(crate) padding_key: RandomState,
 }
@@ -85,6 +88,8 @@ impl Default for Settings {
             pool: EncoderPool::default(),
             recorder: Recorder::default(),
             batch_limit: usize::MAX,
+            #[cfg(feature = "tokio")]
+            offload: usize::MAX,
             padding_key: RandomState::new(),
         };
         settings.configure(|_| ());
