@@ -75,7 +75,7 @@ fn answer(layer: &CompressionLayer, mut request: Request<Incoming>) -> Response<
     let mut head = Response::new(());
     head.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/csv"));
     match request.uri().path() {
-        "/whole" => match negotiation.whole(head, |writer| write(writer)) {
+        "/whole" => match negotiation.whole(head, write) {
             Ok(response) => response.map(BodyExt::boxed_unsync),
             Err(_) => failed(StatusCode::INTERNAL_SERVER_ERROR),
         },

@@ -22,7 +22,7 @@
 //!   encoder back.
 //!
 //! The three rooms of the crate, from the bottom up: [`codec`] and [`engine`] know bytes alone and are of use
-//! without HTTP; [`policy`] knows HTTP's rules and a codec's name; [`body`] and [`response`] join the two.
+//! without HTTP; [`policy`] knows HTTP's rules and a codec's name; [`body`], [`response`] and [`request`] join the two.
 //! The [`design`] says why.
 //!
 //! The mechanism by itself, as a tool:
@@ -77,8 +77,11 @@ pub use error::{BoxError, Error};
 pub use {
     body::{BodyWriter, BytesWriter, CompressionBody, DecompressionBody, WriterBody, WriterOptions},
     policy::{Compress, EtagPolicy, FlushPolicy, Reason, predicate},
+    predicate::{DefaultPredicate, Predicate},
     request::{RequestCompression, RequestCompressionLayer, RequestDecompression, RequestDecompressionLayer},
-    response::{Compression, CompressionLayer, Decompression, DecompressionLayer, Negotiation},
+    response::{
+        Compression, CompressionLayer, Decompression, DecompressionLayer, Negotiation, ResponseFuture,
+    },
     stats::Stats,
 };
 

@@ -1,10 +1,13 @@
-//! What a response allocates once everything is warm. A binary of its own, since it replaces the allocator.
+//! What a response allocates once everything is warm, and what a bomb does ([`bombs`]). A binary of its own, since
+//! it replaces the allocator.
 //!
 //! `cargo test --test alloc -- --nocapture` prints the table that is in the README.
 
 // An allocator is an unsafe trait; this one adds two counters to the system's.
 #![allow(unsafe_code)]
 
+#[path = "alloc/bombs.rs"]
+mod bombs;
 #[path = "it/support/corpus.rs"]
 #[allow(dead_code)]
 mod corpus;
@@ -29,10 +32,9 @@ use tower_service::Service;
 struct Counting;
 
 thread_local! {
-    /// Allocations of this thread, and the bytes that it holds.
+    /// Allocations of this thread, the bytes that it holds, and the most that it ever held.
     static COUNT: Cell<u64> = const { Cell::new(0) };
     static HELD: Cell<i64> = const { Cell::new(0) };
-    /// The most that it held.
     static PEAK: Cell<i64> = const { Cell::new(0) };
 }
 
@@ -58,7 +60,9 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(1, size as i64 - layout.size() as i64);
+        // Where it has to move, both are there for a while.
+        count(1, size as i64);
+        count(0, -(layout.size() as i64));
         // SAFETY: the pointer came from the system's allocator with this layout.
         unsafe { System.realloc(pointer, layout, size) }
     }

@@ -2,12 +2,13 @@
 
 use super::random::Random;
 use prost::Message;
-use serde::Serialize;
+use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// An order as an API would return it: 400 bytes of JSON in 150 writes.
-#[derive(Clone, Serialize, Message)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, Message)]
 pub(crate) struct Order {
     #[prost(uint64, tag = "1")]
     pub(crate) id: u64,
@@ -24,7 +25,7 @@ pub(crate) struct Order {
 }
 
 /// One line of an order.
-#[derive(Clone, Serialize, Message)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, Message)]
 pub(crate) struct Line {
     #[prost(string, tag = "1")]
     pub(crate) sku: String,
@@ -37,7 +38,7 @@ pub(crate) struct Line {
 }
 
 /// What a body of several orders is.
-#[derive(Clone, Serialize, Message)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, Message)]
 pub(crate) struct Orders {
     #[prost(message, repeated, tag = "1")]
     pub(crate) order: Vec<Order>,
@@ -78,11 +79,7 @@ impl Format {
         match self {
             Self::Json => serde_json::to_writer(output, &orders.order).map_err(io::Error::from),
             Self::Html => html(orders, output),
-            Self::Xml => {
-                let mut pieces = Pieces { output, result: Ok(()) };
-                let written = quick_xml::se::to_writer_with_root(&mut pieces, "orders", orders);
-                pieces.result.and(written.map(drop).map_err(io::Error::other))
-            }
+            Self::Xml => xml(orders, &mut quick_xml::Writer::new(output)),
             Self::Protobuf => {
                 // Prost writes into memory only, so a stream of messages is the finest grain there is.
                 let mut message = Vec::new();
@@ -115,19 +112,41 @@ fn html(orders: &Orders, output: &mut dyn Write) -> io::Result<()> {
     output.write_all(b"</table>\n</body></html>\n")
 }
 
-/// Lets what writes text write bytes, keeping the error that text has no place for.
-struct Pieces<'a> {
-    output: &'a mut dyn Write,
-    result: io::Result<()>,
+/// Elements and text, event by event, as JAXB and other streaming writers do it.
+fn xml(orders: &Orders, output: &mut quick_xml::Writer<&mut dyn Write>) -> io::Result<()> {
+    element(output, "orders", |output| {
+        orders.order.iter().try_for_each(|order| element(output, "order", |output| xml_order(order, output)))
+    })
 }
 
-impl std::fmt::Write for Pieces<'_> {
-    fn write_str(&mut self, piece: &str) -> std::fmt::Result {
-        self.output.write_all(piece.as_bytes()).map_err(|error| {
-            self.result = Err(error);
-            std::fmt::Error
+fn xml_order(order: &Order, output: &mut quick_xml::Writer<&mut dyn Write>) -> io::Result<()> {
+    text(output, "id", &order.id.to_string())?;
+    text(output, "placed", &order.placed)?;
+    text(output, "customer", &order.customer)?;
+    text(output, "city", &order.city)?;
+    text(output, "status", &order.status)?;
+    order.lines.iter().try_for_each(|line| {
+        element(output, "lines", |output| {
+            text(output, "sku", &line.sku)?;
+            text(output, "product", &line.product)?;
+            text(output, "quantity", &line.quantity.to_string())?;
+            text(output, "cents", &line.cents.to_string())
         })
-    }
+    })
+}
+
+fn text(output: &mut quick_xml::Writer<&mut dyn Write>, name: &str, text: &str) -> io::Result<()> {
+    element(output, name, |output| output.write_event(Event::Text(BytesText::new(text))))
+}
+
+fn element<'a>(
+    output: &mut quick_xml::Writer<&'a mut dyn Write>,
+    name: &str,
+    content: impl FnOnce(&mut quick_xml::Writer<&'a mut dyn Write>) -> io::Result<()>,
+) -> io::Result<()> {
+    output.write_event(Event::Start(BytesStart::new(name)))?;
+    content(output)?;
+    output.write_event(Event::End(BytesEnd::new(name)))
 }
 
 /// So many orders, always the same ones.

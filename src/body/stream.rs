@@ -130,7 +130,9 @@ impl Stream {
                 }
                 Ok(Step::PutOut) => {}
                 Err(error) => {
+                    // The error is the last item, so what is left of a frame goes nowhere.
                     self.stage = Stage::Done;
+                    self.rest = Bytes::new();
                     return Poll::Ready(Some(Err(error.into())));
                 }
             }

@@ -12,6 +12,7 @@ const LEAST: usize = 512;
 ///
 /// That is `output` itself where its spare capacity fits into the room, as callers in a hurry see to: nothing
 /// is cleared or copied then.
+#[cfg(any(feature = "gzip", feature = "deflate", feature = "zstd"))]
 pub(crate) fn fill<R>(output: &mut Vec<u8>, room: usize, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
     if output.len() == output.capacity() {
         output.reserve_exact(room.min(STEP));

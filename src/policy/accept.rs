@@ -385,6 +385,26 @@ mod tests {
         assert!(!read(&[b"identity;q=zero"]).identity_refused());
     }
 
+    /// Bare tokens are read in one pass, all others element by element.
+    #[test]
+    fn both_ways_of_reading_agree() {
+        let tokens =
+            ["gzip", "GZIP", "x-gzip", "zstd", "snappy", "br", "*", "identity", "gzipgzipgzip", "-", "1"];
+        for first in tokens {
+            for second in tokens {
+                let bare = read(&[format!("{first}, {second}").as_bytes()]);
+                for longer in [
+                    format!("{first};q=1,{second};q=1"),
+                    format!(" {first} ,\t{second} "),
+                    format!("{first};a=\"b,c\", {second}"),
+                    format!(",{first},,{second}; q=1.000,"),
+                ] {
+                    assert_eq!(read(&[longer.as_bytes()]), bare, "{longer}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn parameters_before_and_after_the_weight_do_not_hide_it() {
         for refused in

@@ -213,6 +213,27 @@ async fn a_body_that_ends_beyond_the_look_ahead_is_sliced_too() {
 }
 
 #[tokio::test]
+async fn empty_frames_end_nothing_and_send_nothing() {
+    let empty = |times| std::iter::repeat_n(Step::data(b""), times);
+    for times in [1, 1023, 1024, 1025, 5000] {
+        for data in [json(5000), json(200_000)] {
+            let steps = data.chunks(50_000).flat_map(|frame| empty(times).chain([Step::data(frame)]));
+            let steps: Vec<_> = steps.chain(empty(times)).collect();
+            let response = answer(&layer(), "gzip", text(Script::new(steps))).await;
+            assert_eq!(coding(&response), "gzip");
+            // So many in a row end a look ahead, which must not go on for ever.
+            assert_eq!(length(&response).is_some(), times < 1024 && data.len() < LOOK_AHEAD, "{times}");
+            let received = receive(response.into_body()).await;
+            assert!(received.decoded("gzip") == data, "{times}");
+            assert!(received.frames.iter().all(|frame| !frame.is_empty()), "{times}");
+        }
+        let response = answer(&layer(), "gzip", text(Script::new(empty(times)))).await;
+        let coding = coding(&response).to_owned();
+        assert_eq!(receive(response.into_body()).await.decoded(&coding), b"", "{times}");
+    }
+}
+
+#[tokio::test]
 async fn the_second_of_two_equal_requests_builds_no_context() {
     for codec in CODECS {
         for input in [json(5000), json(200_000)] {

@@ -2,14 +2,20 @@
 
 mod axum_answers;
 mod bad_input;
+mod cases;
 mod client_requests;
+mod client_responses;
+mod clients;
 mod codecs;
 mod compression;
 mod conformance;
 mod decoding;
+mod migration;
 mod pool;
 mod property;
 mod rooms;
+mod round_trips;
+mod server_requests;
 mod streams;
 mod support;
 mod writer;

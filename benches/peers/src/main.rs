@@ -3,6 +3,8 @@
 #[path = "../../support/heap.rs"]
 #[allow(dead_code)]
 mod heap;
+#[cfg(feature = "together")]
+mod layered_peer;
 #[path = "../../support/measure.rs"]
 #[allow(dead_code)]
 mod measure;
@@ -12,8 +14,6 @@ mod orders;
 #[path = "../../support/random.rs"]
 mod random;
 mod tower_peers;
-#[cfg(feature = "together")]
-mod layered_peer;
 #[path = "../../support/writes.rs"]
 #[allow(dead_code)]
 mod writes;

@@ -5,15 +5,17 @@
 //! with HTTP/1.1 and HTTP/2 where both apply. The tests here run the items against this crate; the example
 //! `conformance` runs the same items against this crate and against tower-http's `CompressionLayer`.
 
-mod app;
-mod case;
-mod check;
-mod exchange;
+pub(crate) mod app;
+pub(crate) mod case;
+pub(crate) mod check;
+pub(crate) mod exchange;
+mod frame_header;
 mod items;
-mod layers;
-mod reply;
+pub(crate) mod layers;
+pub(crate) mod reply;
 mod scripted;
 
+pub(crate) use frame_header::frame_header;
 pub(crate) use items::items;
 pub(crate) use layers::Subject;
 
@@ -99,6 +101,12 @@ fn holds(item: &Item) {
             panic!("{} ({:?}, {}) {}: {outcome:?}", item.id, item.source, item.section, item.expectation)
         }
     }
+}
+
+/// The same of exchanges that are no item.
+#[cfg(test)]
+pub(crate) fn all_hold(cases: impl IntoIterator<Item = Case>) {
+    holds(&item("", Source::Interop, "", "").cases(cases));
 }
 
 #[cfg(test)]

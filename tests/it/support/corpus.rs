@@ -1,5 +1,7 @@
 //! Seeded data: the same bytes at every run.
 
+use std::sync::Mutex;
+
 /// A small generator (splitmix64), so that no test depends on a crate's stream of numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(pub(crate) u64);
@@ -20,20 +22,21 @@ impl Random {
 
 /// Orders as JSON, cut off at `length` bytes.
 pub(crate) fn json(length: usize) -> Vec<u8> {
-    let mut random = Random(7);
-    let mut text = String::from("[");
-    while text.len() < length {
+    static ORDERS: Mutex<Made> = Mutex::new(Made { random: Random(7), bytes: Vec::new() });
+    ORDERS.lock().unwrap().up_to(length, |random, bytes| {
+        if bytes.is_empty() {
+            bytes.push(b'[');
+        }
         let (id, quantity, price) = (random.below(1_000_000), random.below(20) + 1, random.below(100_000));
         let product = ["keyboard", "monitor", "cable", "desk lamp", "chair"][random.below(5)];
         let status = ["open", "paid", "shipped", "returned"][random.below(4)];
-        text += &format!(
+        let order = format!(
             "{{\"id\":{id},\"product\":\"{product}\",\"quantity\":{quantity},\"price\":{}.{:02},\"status\":\"{status}\"}},",
             price / 100,
             price % 100
         );
-    }
-    text.truncate(length);
-    text.into_bytes()
+        bytes.extend_from_slice(order.as_bytes());
+    })
 }
 
 /// A server-sent event of 86 bytes: a number, a time and a price that change, around what does not.
@@ -51,6 +54,21 @@ pub(crate) fn event(number: usize) -> Vec<u8> {
 
 /// Bytes that no codec makes smaller.
 pub(crate) fn noise(length: usize) -> Vec<u8> {
-    let mut random = Random(11);
-    std::iter::repeat_with(|| random.next().to_le_bytes()).flatten().take(length).collect()
+    static NOISE: Mutex<Made> = Mutex::new(Made { random: Random(11), bytes: Vec::new() });
+    NOISE.lock().unwrap().up_to(length, |random, bytes| bytes.extend_from_slice(&random.next().to_le_bytes()))
+}
+
+/// What was made so far: more of it begins with the same bytes, so they are made once for all tests.
+struct Made {
+    random: Random,
+    bytes: Vec<u8>,
+}
+
+impl Made {
+    fn up_to(&mut self, length: usize, more: impl Fn(&mut Random, &mut Vec<u8>)) -> Vec<u8> {
+        while self.bytes.len() < length {
+            more(&mut self.random, &mut self.bytes);
+        }
+        self.bytes[..length].to_vec()
+    }
 }

@@ -1,0 +1,110 @@
+//! D: Accept-Encoding.
+
+use crate::conformance::all_hold;
+use crate::conformance::case::{get, plain_get};
+use crate::conformance::check::{
+    coded, does_not_vary, handler_not_called, identity, same_bytes, status, varies,
+};
+use crate::conformance::layers::stack;
+use crate::conformance::reply::Reply;
+use crate::support::corpus::json;
+use http::Method;
+
+#[test]
+fn d01_refusals_tokens_case_and_aliases() {
+    let table: &[(&[u8], &str)] = &[
+        (b"gzip;q=0", "identity"),
+        (b"gzip;q=0, *", "zstd"),
+        (b"supergzip, gzipx", "identity"),
+        (b"x-gzip", "gzip"),
+        (b"GZIP", "gzip"),
+        (b"gzip ; q=0.5 , zstd;q=0.4", "gzip"),
+        (b"gzip, identity", "gzip"),
+        (b"identity, gzip;q=0.5", "identity"),
+        (b"gzip;q=0.001", "gzip"),
+        (b"gzip;q=1.5", "identity"),
+        (b"gzip;q=abc", "identity"),
+        (b"gzip;q=", "identity"),
+        (b"gzip;q=NaN", "identity"),
+        (b"gzip;q=-1", "identity"),
+        (b",, ,gzip,", "gzip"),
+        // An unreadable or contradictory preference is no consent.
+        (b"gzip;q=0, gzip;q=1", "identity"),
+        (b"gzip, gzip;q=0", "identity"),
+        (b"gzip, \xe9", "identity"),
+        (b"\x80gzip", "identity"),
+        (b"\"gzip\"", "identity"),
+        (b"gzip zstd", "identity"),
+    ];
+    all_hold(table.iter().map(|(accept, coding)| {
+        let case = get(accept).reply(Reply::text(json(5000)));
+        if *coding == "identity" { case.expect([identity()]) } else { case.expect([coded(coding)]) }
+    }));
+}
+
+#[test]
+fn d02_an_absent_or_empty_field_means_identity() {
+    all_hold([
+        plain_get().expect([identity(), varies()]),
+        get("").expect([identity(), varies()]),
+        get("identity").expect([identity(), varies()]),
+        plain_get().content_type("image/png").expect([identity(), does_not_vary()]),
+    ]);
+}
+
+#[test]
+fn d02_a_star_selects_what_everyone_can_read() {
+    let offered = &["zstd", "br", "gzip", "deflate", "snappy", "x-snappy-framed"];
+    all_hold([
+        get("*").offering(offered).expect([coded("gzip")]),
+        get("*;q=0.5").offering(offered).expect([coded("gzip")]),
+        get("*").offering(&["snappy", "x-snappy-framed"]).expect([identity()]),
+    ]);
+}
+
+#[test]
+fn d03_wildcards_and_refusals_of_identity() {
+    all_hold([
+        get("*;q=0, gzip").expect([coded("gzip")]),
+        get("identity;q=1, *;q=0").expect([identity()]),
+        get("identity;q=0, gzip").expect([coded("gzip")]),
+        get("identity;q=0, gzip").reply(Reply::text("ten bytes.")).expect([coded("gzip")]),
+        // A type that is compressed already stays as it is: documented in the README.
+        get("identity;q=0, gzip").content_type("image/png").expect([status(200), identity()]),
+    ]);
+}
+
+#[test]
+fn d03_an_answer_is_never_turned_into_406() {
+    let cases = |accept: &str| {
+        [
+            get(accept).expect([status(200), identity()]),
+            get(accept)
+                .reply(Reply::text(vec![7; 2000]).field("content-encoding", "br"))
+                .expect([status(200), same_bytes()]),
+            get(accept).status(500).expect([status(500), identity()]),
+            get(accept).reply(Reply::empty().status(204)).expect([status(204)]),
+            get(accept).method(Method::POST).status(201).expect([status(201), identity()]),
+        ]
+    };
+    for accept in ["*;q=0", "identity;q=0", "br, identity;q=0"] {
+        all_hold(cases(accept));
+    }
+}
+
+#[test]
+fn d03_strict_mode_answers_before_the_handler_runs() {
+    let strict = |accept: &str| get(accept).ours(|layer, app| stack(layer.strict(true), app));
+    for refused in ["*;q=0", "identity;q=0", "br, identity;q=0", "gzip;q=0, zstd;q=0, identity;q=0"] {
+        all_hold([
+            strict(refused).expect([status(406), varies(), handler_not_called()]),
+            strict(refused).method(Method::POST).expect([status(406), handler_not_called()]),
+            strict(refused).method(Method::HEAD).expect([status(406), handler_not_called()]),
+        ]);
+    }
+    all_hold([
+        strict("gzip, identity;q=0").expect([status(200), coded("gzip")]),
+        strict("").expect([status(200), identity()]),
+        strict("br").expect([status(200), identity()]),
+    ]);
+}
