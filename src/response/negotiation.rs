@@ -53,7 +53,7 @@ impl<P: Predicate> CompressionLayer<P> {
 
     /// The answer in place of one that cannot be [negotiated](Self::negotiate): 406.
     pub fn not_acceptable<B>(&self) -> Response<CompressionBody<B>> {
-        not_acceptable(&self.settings)
+        not_acceptable(&self.settings, false)
     }
 }
 
