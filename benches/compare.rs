@@ -71,7 +71,11 @@ fn main() -> ExitCode {
     let everything = words.is_empty();
     if everything {
         let of_peers = peers::run();
-        rows::print(&of_peers);
+        for same in
+            of_peers.chunk_by(|one, other| (&one.workload, &one.codec) == (&other.workload, &other.codec))
+        {
+            rows::print(same);
+        }
         rows.extend(of_peers);
         bounds::of_all(&rows, &mut figures);
     }

@@ -81,18 +81,22 @@ fn measure(folder: &std::path::Path, seconds: u32) -> Vec<Row> {
                 let run = wrk::run(&url, seconds);
                 let cpu = server.cpu() - before;
                 let row = Row::find(&mut rows, server.server.name(), body);
-                row.add(&run, cpu, wrk::coded_length(&url));
+                row.add(&run, cpu, wrk::body_length(&url, server.server != Server::Uncoded));
             }
         }
     }
     rows
 }
 
+fn is_rival(server: &str) -> bool {
+    ![Server::TowerCompress.name(), Server::Uncoded.name()].contains(&server)
+}
+
 /// More requests for each second of CPU than every other server, for bodies up to 26 KB.
 fn bounds(rows: &[Row]) -> Vec<Figure> {
     let mut figures = Vec::new();
     for ours in rows.iter().filter(|row| row.server == Server::TowerCompress.name()) {
-        let others = rows.iter().filter(|row| row.body == ours.body && row.server != ours.server);
+        let others = rows.iter().filter(|row| row.body == ours.body && is_rival(&row.server));
         for other in others.filter(|row| BOUNDED.contains(&row.body.as_str())) {
             let name = format!("{}: requests per CPU second, against {}", ours.body, other.server);
             figures.push(Figure::at_least(

@@ -10,11 +10,13 @@ use http_body::Body;
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::future::{Future, Ready, ready};
+use std::io::Write;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use tower::{Layer, Service};
-use tower_compress::CompressionLayer;
+use tower_compress::codec::{Operation, Setup, by_name};
+use tower_compress::{CompressionLayer, EncoderPool, WriterOptions};
 
 /// How a body comes: in one frame that knows its size, or each write as a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,7 @@ pub(crate) struct Case {
 pub(crate) const LIMIT: &str = "limit";
 pub(crate) const DRAIN: &str = "drain";
 pub(crate) const OURS: &str = "tower-compress";
+pub(crate) const WRITER: &str = "tower-compress writer";
 pub(crate) const TOWER_HTTP: &str = "tower-http";
 
 /// This crate's layer for a coding, with no minimum size.
@@ -63,9 +66,13 @@ impl Case {
         if self.coding.token != "x-snappy-framed" {
             contenders.push(self.tower_http());
         }
-        if self.shape == Shape::Tiny {
-            contenders.push(self.through_writer("writer-into-encoder", 0));
-            contenders.push(self.through_writer("buf-writer-8k", 8 * 1024));
+        match self.shape {
+            Shape::Whole => contenders.push(self.in_slices()),
+            Shape::Tiny => {
+                contenders.push(self.writer());
+                contenders.push(self.through_writer("writes into an encoder", 0));
+                contenders.push(self.through_writer("BufWriter 8 KiB", 8 * 1024));
+            }
         }
         contenders
     }
@@ -84,6 +91,36 @@ impl Case {
         Contender::new(LIMIT, move || Output { bytes: limit(&body), frames: 1 })
     }
 
+    /// The limit's encoder, with the input in the slices that a poll may encode at most: what a long body costs
+    /// that must not hold up its thread.
+    fn in_slices(&self) -> Contender {
+        let codec = by_name(self.coding.token).expect("all codecs are compiled in");
+        let level = codec.level(self.level());
+        let body = self.writes.bytes.clone();
+        let size = body.len() as u64;
+        let setup = Setup { level, size_class: codec.size_class(Some(size)) };
+        let mut encoder = codec.encoder(setup).expect("memory");
+        let mut output = Vec::new();
+        Contender::new("encoder in slices", move || {
+            let (mut rest, mut bytes) = (&body[..], 0);
+            encoder.pledge(size);
+            while !rest.is_empty() {
+                let (slice, after) = rest.split_at(rest.len().min(codec.batch(level)));
+                let operation = if after.is_empty() { Operation::Finish } else { Operation::Encode };
+                encoder.encode(slice, operation, &mut output).expect("there is room");
+                bytes += output.len() as u64;
+                output.clear();
+                rest = after;
+            }
+            assert!(encoder.reset());
+            Output { bytes, frames: 1 }
+        })
+    }
+
+    fn level(&self) -> tower_compress::CompressionLevel {
+        tower_compress::CompressionLevel::Precise(self.coding.level)
+    }
+
     fn drain(&self) -> Contender {
         self.served(DRAIN, tower::layer::util::Identity::new(), None)
     }
@@ -96,6 +133,20 @@ impl Case {
         let level = tower_http::CompressionLevel::Precise(self.coding.level);
         let layer = tower_http::compression::CompressionLayer::new().quality(level);
         self.served(TOWER_HTTP, layer, Some(self.coding.token))
+    }
+
+    /// The same writes into this crate's writer, and its body read to the end.
+    fn writer(&self) -> Contender {
+        let codec = by_name(self.coding.token).expect("all codecs are compiled in");
+        let options = WriterOptions::new().coding(codec, self.level()).pool(EncoderPool::new());
+        let writes = self.writes.clone();
+        Contender::new(WRITER, move || {
+            let mut writer = options.whole();
+            for write in writes.iter() {
+                writer.write_all(write).expect("memory takes every write");
+            }
+            drain(writer.finish().expect("memory takes every write"))
+        })
     }
 
     fn through_writer(&self, name: &'static str, buffer: usize) -> Contender {

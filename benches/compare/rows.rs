@@ -27,7 +27,9 @@ pub(crate) struct Row {
     pub(crate) allocations: u64,
     pub(crate) frames: u64,
     /// Only known of this crate and of the limit.
+    #[serde(default)]
     pub(crate) encoder_calls: Option<u64>,
+    #[serde(default)]
     pub(crate) flushes: Option<u64>,
 }
 

@@ -45,20 +45,18 @@ fn microseconds(text: &str) -> Option<f64> {
     number.parse::<f64>().ok().map(|number| number * factor)
 }
 
-/// The length of the coded body, which is all that the servers must have in common. Panics where it is not gzip.
-pub(crate) fn coded_length(url: &str) -> u64 {
+/// The length of the body as it was sent. Panics if it is not gzip, where it should be.
+pub(crate) fn body_length(url: &str, coded: bool) -> u64 {
     let rest = url.strip_prefix("http://").expect("an HTTP URL");
     let (address, path) = rest.split_once('/').expect("a path");
     let mut stream = TcpStream::connect(address).expect("the server listens");
-    let head = format!("GET /{path} HTTP/1.0\r\nHost: {address}\r\nAccept-Encoding: gzip\r\n\r\n");
-    // HTTP/1.1 with an end, so that no server treats the client as one that knows no chunks.
-    let head = head.replace("HTTP/1.0\r\n", "HTTP/1.1\r\nConnection: close\r\n");
-    stream.write_all(head.as_bytes()).expect("the server reads");
+    let head = format!("GET /{path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    stream.write_all((head + "Accept-Encoding: gzip\r\n\r\n").as_bytes()).expect("the server reads");
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).expect("the server answers");
     let split = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head") + 4;
     let head = String::from_utf8_lossy(&answer[..split]).to_ascii_lowercase();
-    assert!(head.contains("content-encoding: gzip"), "{url}: {head}");
+    assert_eq!(head.contains("content-encoding: gzip"), coded, "{url}: {head}");
     let body = &answer[split..];
     if head.contains("transfer-encoding: chunked") { unchunked(body) } else { body.len() as u64 }
 }

@@ -27,7 +27,7 @@ pin_project! {
     #[project = StateProjection]
     enum State<F, P> {
         Called { #[pin] inner: F, plan: Plan<P> },
-        NotAcceptable { settings: Arc<Settings> },
+        NotAcceptable { settings: Arc<Settings>, is_head: bool },
     }
 }
 
@@ -36,8 +36,8 @@ impl<F, P> ResponseFuture<F, P> {
         Self { state: State::Called { inner, plan } }
     }
 
-    pub(super) fn not_acceptable(settings: Arc<Settings>) -> Self {
-        Self { state: State::NotAcceptable { settings } }
+    pub(super) fn not_acceptable(settings: Arc<Settings>, is_head: bool) -> Self {
+        Self { state: State::NotAcceptable { settings, is_head } }
     }
 }
 
@@ -60,7 +60,9 @@ where
                 let response = ready!(polled)?;
                 Poll::Ready(Ok(plan.respond(response, cx)))
             }
-            StateProjection::NotAcceptable { settings } => Poll::Ready(Ok(not_acceptable(settings))),
+            StateProjection::NotAcceptable { settings, is_head } => {
+                Poll::Ready(Ok(not_acceptable(settings, *is_head)))
+            }
         }
     }
 }

@@ -149,11 +149,14 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
 
 /// The strict mode's answer: what there would have been to choose from (RFC 9110 section 15.5.7). It depends on
 /// `Accept-Encoding` as much as any other.
-pub(super) fn not_acceptable<B>(settings: &Settings) -> Response<CompressionBody<B>> {
+pub(super) fn not_acceptable<B>(settings: &Settings, is_head: bool) -> Response<CompressionBody<B>> {
     let text = format!("available content codings: {}, identity\n", settings.names.join(", "));
-    let mut response = Response::new(CompressionBody::own(Bytes::from(text), None));
+    let length = HeaderValue::from(text.len());
+    let text = if is_head { Bytes::new() } else { Bytes::from(text) };
+    let mut response = Response::new(CompressionBody::own(text, None));
     *response.status_mut() = StatusCode::NOT_ACCEPTABLE;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    response.headers_mut().insert(CONTENT_LENGTH, length);
     add_vary(response.headers_mut());
     response
 }

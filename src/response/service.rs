@@ -5,7 +5,7 @@ use crate::body::CompressionBody;
 use crate::codec::CompressionLevel;
 use crate::error::BoxError;
 use crate::policy::predicate::{DefaultPredicate, Predicate};
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use http_body::Body;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -137,7 +137,10 @@ where
     fn call(&mut self, mut request: Request<ReqBody>) -> Self::Future {
         match Plan::new(&self.layer, &mut request) {
             Some(plan) => ResponseFuture::new(self.inner.call(request), plan),
-            None => ResponseFuture::not_acceptable(Arc::clone(&self.layer.settings)),
+            None => {
+                let is_head = request.method() == Method::HEAD;
+                ResponseFuture::not_acceptable(Arc::clone(&self.layer.settings), is_head)
+            }
         }
     }
 }

@@ -6,7 +6,8 @@ macro_rules! documented {
         mod $name {
             $($uses)+
             use super::{Text, get, handle};
-            use http::{Extensions, HeaderMap, StatusCode, Version};
+            use http::{Extensions, HeaderMap, Request, Response, StatusCode, Version};
+            use http_body_util::{BodyExt, Full};
             use tower::{Service, ServiceBuilder, ServiceExt, service_fn};
 
             #[tokio::test]
@@ -122,6 +123,36 @@ macro_rules! documented {
                 let _: Text = response.into_body().into_inner();
             }
 
+            #[tokio::test]
+            async fn requests_are_decoded() {
+                let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+                std::io::Write::write_all(&mut encoder, b"Hello?").unwrap();
+                let request = Request::builder().header("content-encoding", "gzip");
+                let request = request.body(Full::from(encoder.finish().unwrap())).unwrap();
+                let mut server = ServiceBuilder::new()
+                    .layer(RequestDecompressionLayer::new().gzip(true).no_br().pass_through_unaccepted(false))
+                    .service(service_fn(handler));
+                async fn handler(req: Request<DecompressionBody<Text>>) -> Result<Response<Text>, BoxError> {
+                    let data = req.into_body().collect().await?.to_bytes();
+                    assert_eq!(&data[..], b"Hello?");
+                    Ok(Response::new(Full::from("Hello, World!")))
+                }
+                server.ready().await.unwrap().call(request).await.unwrap();
+            }
+
+            #[tokio::test]
+            async fn responses_are_decoded() {
+                let service = Compression::new(service_fn(handle));
+                let mut client = ServiceBuilder::new().layer(DecompressionLayer::new()).service(service);
+                let mut request = get("gzip");
+                request.headers_mut().remove("accept-encoding");
+                let response = client.ready().await.unwrap().call(request).await.unwrap();
+                assert!(!response.headers().contains_key("content-encoding"));
+                let bytes = response.into_body().collect().await.unwrap().to_bytes().to_vec();
+                assert_eq!(bytes, "x".repeat(super::SIZE).into_bytes());
+                let _ = DecompressionLayer::new().gzip(true).deflate(false).br(true).zstd(true).no_zstd();
+            }
+
             /// As people write it in axum.
             #[tokio::test]
             async fn a_router_takes_the_layer() {
@@ -142,13 +173,16 @@ documented! {
     use tower_http::compression::{
         Compression, CompressionBody, CompressionLayer, CompressionLevel, DefaultPredicate, Predicate,
     };
+    use tower_http::decompression::{DecompressionBody, DecompressionLayer, RequestDecompressionLayer};
+    use tower_http::BoxError;
 }
 
 documented! {
     ours,
     use tower_compress::predicate::{NotForContentType, SizeAbove};
     use tower_compress::{
-        Compression, CompressionBody, CompressionLayer, CompressionLevel, DefaultPredicate, Predicate,
+        BoxError, Compression, CompressionBody, CompressionLayer, CompressionLevel, DecompressionBody,
+        DecompressionLayer, DefaultPredicate, Predicate, RequestDecompressionLayer,
     };
 }
 

@@ -3,6 +3,8 @@
 #[path = "../../support/heap.rs"]
 #[allow(dead_code)]
 mod heap;
+#[cfg(feature = "together")]
+mod layered_peer;
 #[path = "../../support/measure.rs"]
 #[allow(dead_code)]
 mod measure;
@@ -12,8 +14,6 @@ mod orders;
 #[path = "../../support/random.rs"]
 mod random;
 mod tower_peers;
-#[cfg(feature = "together")]
-mod layered_peer;
 #[path = "../../support/writes.rs"]
 #[allow(dead_code)]
 mod writes;
@@ -51,6 +51,7 @@ struct Row {
     codec: &'static str,
     variant: String,
     cpu_ns: f64,
+    cpu_least_ns: f64,
     spread: f64,
     bytes_in: u64,
     writes: u64,
@@ -79,6 +80,7 @@ fn main() {
                         codec,
                         variant: format!("{} ({suffix})", measured.name),
                         cpu_ns: measured.cpu(),
+                        cpu_least_ns: measured.least(),
                         spread: measured.spread(),
                         bytes_in: writes.bytes.len() as u64,
                         writes: writes.count() as u64,

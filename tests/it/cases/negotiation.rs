@@ -8,7 +8,12 @@ use crate::conformance::check::{
 use crate::conformance::layers::stack;
 use crate::conformance::reply::Reply;
 use crate::support::corpus::json;
-use http::Method;
+use http::{Method, Request, Response, StatusCode};
+use http_body::Body as _;
+use http_body_util::BodyExt;
+use std::convert::Infallible;
+use tower::{Layer, ServiceExt};
+use tower_compress::CompressionLayer;
 
 #[test]
 fn d01_refusals_tokens_case_and_aliases() {
@@ -107,4 +112,23 @@ fn d03_strict_mode_answers_before_the_handler_runs() {
         strict("").expect([status(200), identity()]),
         strict("br").expect([status(200), identity()]),
     ]);
+}
+
+/// Without a router around it that would take the body off, HEAD gets a 406 that HTTP/2 can send.
+#[tokio::test]
+async fn d03_strict_mode_gives_head_no_body() {
+    let service =
+        tower::service_fn(|_: Request<()>| async { Ok::<_, Infallible>(Response::new(String::new())) });
+    let service = CompressionLayer::new().strict(true).layer(service);
+    let ask = |method: Method| {
+        let request =
+            Request::builder().method(method).header("accept-encoding", "identity;q=0").body(()).unwrap();
+        service.clone().oneshot(request)
+    };
+    let (get, head) = (ask(Method::GET).await.unwrap(), ask(Method::HEAD).await.unwrap());
+    assert_eq!((get.status(), head.status()), (StatusCode::NOT_ACCEPTABLE, StatusCode::NOT_ACCEPTABLE));
+    assert_eq!(get.headers(), head.headers());
+    let text = get.into_body().collect().await.unwrap().to_bytes();
+    assert_eq!(text, "available content codings: zstd, gzip, deflate, identity\n");
+    assert!(head.body().is_end_stream() && head.into_body().collect().await.unwrap().to_bytes().is_empty());
 }

@@ -4,12 +4,13 @@ use crate::conformance::Source::{Interop, Policy};
 use crate::conformance::case::{Case, get};
 use crate::conformance::check::{Check, coded, identity, that};
 use crate::conformance::exchange::Answer;
-use crate::conformance::layers::stack;
-use crate::conformance::reply::Reply;
-use crate::conformance::{Item, item};
+use crate::conformance::layers::{Subject, stack};
+use crate::conformance::reply::{Reply, Step};
+use crate::conformance::{Item, Outcome, item, run};
 use crate::support::corpus::json;
-use tower_compress::Compress;
+use std::sync::OnceLock;
 use tower_compress::predicate::{DefaultPredicate, ForRequest, NotForContentType, Predicate as _};
+use tower_compress::{Compress, EncoderPool, Reason};
 
 group! {
     item_127_padding_covers_its_range,
@@ -17,6 +18,7 @@ group! {
     item_128_padding_is_ignored,
     item_129_no_compression_where_it_is_dangerous,
     item_130_server_timing,
+    item_131_counters,
 }
 
 fn small() -> Reply {
@@ -60,7 +62,7 @@ fn item_127a_padding_by_content() -> Item {
         .only_ours()
         .ours(|layer, app| {
             // One layer for all answers, as in a server; this item makes a layer per answer.
-            static LAYER: std::sync::OnceLock<tower_compress::CompressionLayer> = std::sync::OnceLock::new();
+            static LAYER: OnceLock<tower_compress::CompressionLayer> = OnceLock::new();
             let layer = LAYER.get_or_init(|| layer.padding(0..=4000).padding_by_content(true));
             stack(layer.clone(), app)
         })
@@ -127,4 +129,39 @@ fn item_130_server_timing() -> Item {
             .reply(small().field("server-timing", "db;dur=53"))
             .expect([that("db;dur=53 alone", |answer| answer.lines("server-timing") == ["db;dur=53"])]),
     ])
+}
+
+fn item_131_counters() -> Item {
+    item("131", Policy, "", "counters: decisions by reason, bytes in and out, calls, flushes, the pool")
+        .special(|subject| match subject {
+            Subject::Ours => counted(),
+            Subject::Theirs => Outcome::NotOffered,
+        })
+}
+
+fn counted() -> Outcome {
+    static LAYER: OnceLock<tower_compress::CompressionLayer> = OnceLock::new();
+    let layer = LAYER.get_or_init(|| tower_compress::CompressionLayer::new().pool(EncoderPool::new()));
+    let count = |case: Case| case.ours(|_, app| stack(LAYER.get().expect("made above").clone(), app));
+    let exchanges = item("", Policy, "", "").cases([
+        count(get("gzip").reply(small())),
+        count(get("gzip").reply(Reply::of([Step::Data(json(5000).into()), Step::Until(5000)]))),
+        count(get("gzip").reply(Reply::text("short"))),
+        count(get("br").reply(small())),
+        count(get("gzip").reply(small().content_type("image/png"))),
+    ]);
+    if let outcome @ Outcome::Misses(_) = run(&exchanges, Subject::Ours) {
+        return outcome;
+    }
+    // Each exchange runs over HTTP/1.1 and HTTP/2.
+    let stats = layer.stats();
+    let passed = |reason| stats.passed(reason);
+    let holds = (stats.coded, stats.coded_whole, stats.bytes_in) == (4, 2, 20_000)
+        && stats.bytes_out > 0
+        && stats.bytes_out < stats.bytes_in
+        && stats.encoder_calls >= 6
+        && stats.flushes == 2
+        && [Reason::BelowMinimum, Reason::NotAccepted, Reason::Predicate].map(passed) == [2; 3]
+        && stats.pool.hits + stats.pool.misses == 4;
+    if holds { Outcome::Holds } else { Outcome::Misses(format!("{stats:?}")) }
 }
