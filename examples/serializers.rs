@@ -144,15 +144,9 @@ fn csv(orders: &Orders, output: &mut dyn Write) -> Result<(), Error> {
     Ok(rows.flush()?)
 }
 
+/// Elements and text, event by event, as JAXB and other streaming writers do it.
 fn xml(orders: &Orders, output: &mut dyn Write) -> Result<(), Error> {
-    let mut xml = quick_xml::Writer::new(output);
-    xml.create_element("orders").write_inner_content(|xml| {
-        orders
-            .order
-            .iter()
-            .try_for_each(|order| xml.write_serializable("order", order).map_err(io::Error::other))
-    })?;
-    Ok(())
+    Ok(orders::Format::Xml.write(orders, output)?)
 }
 
 /// Prost writes into memory only, so a stream of messages is the finest grain there is.

@@ -38,6 +38,9 @@ enum Work {
     Pass,
     Ahead(Ahead),
     Stream(Box<Stream>),
+    /// The stream is on another thread.
+    #[cfg(feature = "tokio")]
+    Away(super::away::Away),
     /// Nothing comes, but that is not said: the answer to a HEAD whose GET would have a body.
     Silent,
     Done,
@@ -191,6 +194,9 @@ where
         }
         let Some(inner) = this.inner.body() else { return Poll::Ready(None) };
         match this.work {
+            #[cfg(feature = "tokio")]
+            Work::Stream(_) | Work::Away(_) => poll_stream(this.work, inner, cx),
+            #[cfg(not(feature = "tokio"))]
             Work::Stream(stream) => stream.poll_frame(inner, cx),
             Work::Pass => poll_plain(inner, cx),
             Work::Ahead(_) | Work::Silent | Work::Done => Poll::Ready(None),
@@ -206,6 +212,8 @@ where
             },
             Work::Ahead(ahead) => ahead.is_end(),
             Work::Stream(stream) => stream.is_done(),
+            #[cfg(feature = "tokio")]
+            Work::Away(_) => false,
             Work::Silent => false,
             Work::Done => true,
         }
@@ -220,7 +228,54 @@ where
             },
             Work::Ahead(ahead) => ahead.size_hint(),
             Work::Stream(_) | Work::Silent => SizeHint::default(),
+            #[cfg(feature = "tokio")]
+            Work::Away(_) => SizeHint::default(),
             Work::Done => SizeHint::with_exact(0),
+        }
+    }
+}
+
+/// Polls a stream, which may go to another thread and come back.
+#[cfg(feature = "tokio")]
+fn poll_stream<B>(
+    work: &mut Work,
+    mut inner: Pin<&mut B>,
+    cx: &mut Context<'_>,
+) -> Poll<Option<Result<Frame<Bytes>, BoxError>>>
+where
+    B: Body,
+    B::Error: Into<BoxError>,
+{
+    use super::away::Away;
+    loop {
+        match std::mem::replace(work, Work::Done) {
+            Work::Stream(mut stream) => {
+                let polled = stream.poll_frame(inner.as_mut(), cx);
+                if polled.is_pending() && stream.has_large_frame() {
+                    *work = Away::send(stream).map_or_else(
+                        |mut stream| {
+                            stream.stay();
+                            Work::Stream(stream)
+                        },
+                        Work::Away,
+                    );
+                    continue;
+                }
+                *work = Work::Stream(stream);
+                return polled;
+            }
+            Work::Away(mut away) => match away.poll(cx) {
+                Poll::Ready(Ok(stream)) => *work = Work::Stream(stream),
+                Poll::Ready(Err(lost)) => return Poll::Ready(Some(Err(crate::Error::encode(lost).into()))),
+                Poll::Pending => {
+                    *work = Work::Away(away);
+                    return Poll::Pending;
+                }
+            },
+            other => {
+                *work = other;
+                return Poll::Ready(None);
+            }
         }
     }
 }
@@ -277,6 +332,8 @@ impl<B: fmt::Debug> fmt::Debug for CompressionBody<B> {
             Work::Pass => "pass",
             Work::Ahead(_) => "ahead",
             Work::Stream(_) => "stream",
+            #[cfg(feature = "tokio")]
+            Work::Away(_) => "away",
             Work::Silent => "silent",
             Work::Done => "done",
         };

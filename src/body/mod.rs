@@ -1,6 +1,8 @@
 //! Bodies: where polling meets the engine.
 
 #[cfg(feature = "tokio")]
+mod away;
+#[cfg(feature = "tokio")]
 mod clock;
 mod compression;
 mod decode;

@@ -18,6 +18,10 @@ use std::task::{Context, Poll};
 /// ones only delay the first byte.
 pub(super) const CHUNK: usize = 16 * 1024;
 
+/// Output after which another thread gives a stream back: enough to keep a connection busy for a while.
+#[cfg(feature = "tokio")]
+const OFFLOADED_OUTPUT: usize = 4 * CHUNK;
+
 /// Empty frames taken in one poll.
 const MAX_EMPTY: u32 = 1024;
 
@@ -34,6 +38,12 @@ pub(crate) struct Stream {
     /// Whether the last poll did all the work that one may, and gave a frame. Connections poll on while there
     /// are frames, so the next poll must not work again before others had their turn.
     owes_turn: bool,
+    /// Frames from this size on are encoded on another thread.
+    #[cfg(feature = "tokio")]
+    large: usize,
+    /// The encoder's error, if it came on another thread.
+    #[cfg(feature = "tokio")]
+    failed: Option<Error>,
     /// What becomes of an entity tag in the trailers.
     etag: EtagPolicy,
     recorder: Recorder,
@@ -78,12 +88,60 @@ impl Stream {
         if compressor.unflushed() || !rest.is_empty() {
             pause.end();
         }
-        Self { compressor, rest, behind, stage, pause, owes_turn: false, etag, recorder }
+        Self {
+            compressor,
+            rest,
+            behind,
+            stage,
+            pause,
+            owes_turn: false,
+            #[cfg(feature = "tokio")]
+            large: usize::MAX,
+            #[cfg(feature = "tokio")]
+            failed: None,
+            etag,
+            recorder,
+        }
     }
 
     /// Flushes where the producer marks it, and not where it pauses.
     pub(super) fn obey(&mut self, mark: FlushMark) {
         self.pause.obey(mark);
+    }
+
+    /// Encodes frames of at least so many bytes, and no less than a batch, on another thread.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn offloading(mut self, bytes: usize) -> Self {
+        self.large = bytes.max(self.compressor.batch());
+        self
+    }
+
+    /// Encodes them here after all.
+    #[cfg(feature = "tokio")]
+    pub(super) fn stay(&mut self) {
+        self.large = usize::MAX;
+    }
+
+    /// Whether the next thing to do is to encode a large frame, on another thread.
+    #[cfg(feature = "tokio")]
+    pub(super) fn has_large_frame(&self) -> bool {
+        self.rest.len() >= self.large && self.failed.is_none() && self.compressor.output_len() < CHUNK
+    }
+
+    /// Encodes what is large of a frame, until `stop` or until there is enough to send. For another thread.
+    #[cfg(feature = "tokio")]
+    pub(super) fn encode_large_frame(&mut self, stop: impl Fn() -> bool) {
+        while self.rest.len() >= self.compressor.batch()
+            && self.compressor.output_len() < OFFLOADED_OUTPUT
+            && !self.compressor.must_put_out()
+            && !stop()
+        {
+            let mut work = Work { bytes: usize::MAX, empty_frames: 0 };
+            if let Err(error) = self.take_in(&mut work) {
+                self.failed = Some(error);
+                return;
+            }
+        }
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -111,7 +169,14 @@ impl Stream {
                 yield_turn(cx);
                 return Poll::Pending;
             }
+            #[cfg(feature = "tokio")]
+            if self.has_large_frame() {
+                // The body that this is the stream of sees to it.
+                return Poll::Pending;
+            }
             let step = match &mut self.stage {
+                #[cfg(feature = "tokio")]
+                _ if self.failed.is_some() => Err(self.failed.take().expect("it has failed")),
                 _ if !self.rest.is_empty() => self.take_in(&mut work),
                 Stage::Gather => match self.pull(inner.as_mut(), cx, &mut work) {
                     Poll::Ready(()) => continue,

@@ -24,13 +24,10 @@ const MIN_MATCH: usize = 4;
 const MAX_MATCH: usize = 258;
 
 /// A match of this length is taken without a look at the next byte's.
-const GOOD: usize = 16;
+const GOOD: usize = 32;
 
-/// A match of this length ends the search for a better one.
-const NICE: usize = 32;
-
-/// 8192 hashes: one for every four places in the window, as many as a bucket holds.
-const HASH_BITS: u32 = 13;
+/// 4096 hashes. Twice as many: half a percent smaller, but a reset clears twice as much.
+const HASH_BITS: u32 = 12;
 
 /// The last places with one hash, the latest lowest. Together in one word, they are read and entered at once,
 /// where a chain of them costs a cache miss each. Eight instead of four: 3 % smaller, 35 % slower (log lines,
@@ -210,7 +207,7 @@ impl FixedDeflate {
                 let saved = LENGTHS[length].saved(length) - i32::from(distance_code(distance).length);
                 if saved > best.saved {
                     best = Match { length, distance, saved };
-                    if length >= NICE || length == room {
+                    if length == room {
                         break;
                     }
                 }

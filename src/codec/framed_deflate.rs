@@ -8,9 +8,9 @@ use super::{CompressionLevel, Encoder, Levels, Operation, Setup, Suspended};
 use crate::error::Error;
 use flate2::{Compress, Compression, FlushCompress, Status};
 
-/// Bytes of plaintext that a suspended stream keeps for the next context to refer back to. Measured on 86-byte
-/// JSON events: with 1 KiB the output is 17 % larger than with the context kept, with 2 KiB 8 %, and beyond
-/// that priming costs more than it saves.
+/// Bytes of plaintext that a suspended stream keeps for the next context to refer back to. Measured, as the size
+/// of events flushed one by one against a context that is kept: with 1 KiB 5 to 31 % larger, with 2 KiB 3 to
+/// 21 %; see "Why 2 KiB of plaintext" in DESIGN.md.
 pub(super) const TAIL: usize = 2048;
 
 const LEVELS: Levels = Levels { lowest: 0, fastest: 1, default: 6, best: 9, highest: 9 };

@@ -5,7 +5,7 @@
 mod decoder;
 
 use self::decoder::{FramedDecoder, RawDecoder};
-use super::{Codec, CompressionLevel, DecodeLimits, Decoder, Encoder, Operation, Setup};
+use super::{Codec, CompressionLevel, DecodeLimits, Decoder, Encoder, Operation, Setup, Suspended};
 use crate::error::Error;
 use snap::raw::{self, max_compress_len};
 
@@ -34,6 +34,11 @@ impl Codec for Framed {
     /// Snappy has no levels.
     fn level(&self, _level: CompressionLevel) -> i32 {
         0
+    }
+
+    /// Chunks refer to nothing before them, so there is nothing to keep but that the stream has begun.
+    fn parks(&self) -> bool {
+        true
     }
 
     /// A whole chunk per call: what one call gets is what one chunk holds.
@@ -134,6 +139,15 @@ impl Encoder for Chunks {
 
     fn reset(&mut self) -> bool {
         self.begun = false;
+        true
+    }
+
+    fn suspend(&mut self) -> Option<Suspended> {
+        self.begun.then(Suspended::default)
+    }
+
+    fn resume(&mut self, _: Suspended) -> bool {
+        self.begun = true;
         true
     }
 }

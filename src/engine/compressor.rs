@@ -48,10 +48,13 @@ pub struct Compressor {
     padding: u16,
     batch: usize,
     buffer: WriteBuffer,
-    context: Option<Context>,
+    context: Option<Box<Context>>,
     /// Where the context sits while the stream waits. Made when it first does.
     slot: Option<Arc<Slot>>,
     reserved: Option<Charge>,
+    /// Whether the context stays with the stream while it waits, and when that was last asked.
+    keeps: bool,
+    lacked: u64,
     phase: Phase,
     /// Whether the encoder has input that it has not flushed.
     held_back: bool,
@@ -123,6 +126,8 @@ impl Compressor {
             context: None,
             slot: None,
             reserved: None,
+            keeps: true,
+            lacked: 0,
             phase: Phase::New,
             held_back: false,
             dissent: 0,
@@ -333,10 +338,13 @@ impl Compressor {
         }
         let Some(mut context) = self.context.take() else { return };
         context.shrink();
-        if self.codec.parks() {
+        if self.codec.parks() && self.keeps {
             self.pool.park(self.slot.get_or_insert_default(), context);
-        } else {
-            self.context = Some(context);
+            return;
+        }
+        self.context = Some(context);
+        if self.codec.parks() {
+            self.suspend();
         }
     }
 
@@ -395,7 +403,7 @@ impl Compressor {
     }
 
     /// The context to encode with: the one at hand, the one put down, or one from the pool.
-    fn ready(&mut self, length: usize, operation: Operation) -> Result<Context, Error> {
+    fn ready(&mut self, length: usize, operation: Operation) -> Result<Box<Context>, Error> {
         let mut suspended = None;
         let mut at_hand = self.context.take();
         if at_hand.is_none() {
@@ -421,7 +429,7 @@ impl Compressor {
         }
     }
 
-    fn first(&mut self, length: usize, operation: Operation) -> Result<Context, Error> {
+    fn first(&mut self, length: usize, operation: Operation) -> Result<Box<Context>, Error> {
         let level = match operation {
             Operation::Flush => self.codec.level_for_batch(self.setup.level, length),
             Operation::Encode | Operation::Finish => self.setup.level,
@@ -432,7 +440,12 @@ impl Compressor {
             self.setup.size_class = self.codec.size_class(self.pledged);
             self.reserved = None;
         }
-        let mut context = self.pool.take(self.key(level), self.reserved.take())?;
+        let key = self.key(level);
+        // Whole messages never wait.
+        if self.codec.parks() && operation != Operation::Finish {
+            self.keeps = self.pool.may_keep(&key, &mut self.lacked);
+        }
+        let mut context = self.pool.take(key, self.reserved.take())?;
         context.output.reserve(self.expected_output);
         self.phase = Phase::Begun;
         if let Some(size) = self.pledged {
@@ -466,7 +479,7 @@ impl Compressor {
         current
     }
 
-    fn change_level(&mut self, mut context: Context, level: i32) -> Result<Context, Error> {
+    fn change_level(&mut self, mut context: Box<Context>, level: i32) -> Result<Box<Context>, Error> {
         let Some(stream) = context.encoder.suspend() else { return Ok(context) };
         let output = std::mem::take(&mut context.output);
         if !context.adopt(self.key(level)) {
@@ -477,9 +490,11 @@ impl Compressor {
         resume(context, stream)
     }
 
-    fn go_on(&mut self, stream: Suspended, level: i32) -> Result<Context, Error> {
+    fn go_on(&mut self, stream: Suspended, level: i32) -> Result<Box<Context>, Error> {
         self.tally.resumed += 1;
-        resume(self.pool.take(self.key(level), None)?, stream)
+        let key = self.key(level);
+        self.keeps = self.pool.may_keep(&key, &mut self.lacked);
+        resume(self.pool.take(key, None)?, stream)
     }
 
     fn key(&self, level: i32) -> Key {
@@ -498,7 +513,7 @@ impl Compressor {
 }
 
 /// Goes on with a stream in a clean context.
-fn resume(mut context: Context, stream: Suspended) -> Result<Context, Error> {
+fn resume(mut context: Box<Context>, stream: Suspended) -> Result<Box<Context>, Error> {
     if context.encoder.resume(stream) { Ok(context) } else { Err(Error::new(Kind::Encode)) }
 }
 

@@ -12,6 +12,7 @@ mod pool;
 mod shelves;
 mod sizing;
 mod slot;
+mod waiting;
 mod write_buffer;
 
 pub use compressor::{Compressor, Tally};

@@ -2,10 +2,10 @@
 
 use super::context::{Charge, Context, Key};
 use super::shelves::Shelves;
-use super::slot::{Place, Reclaim, Slot};
+use super::slot::{Place, Slot};
+use super::waiting::Waiting;
 use crate::codec::{Codec, Setup, Suspended};
 use crate::error::Error;
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -17,9 +17,14 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 /// be a pool per route).
 ///
 /// The pool counts the memory of all contexts that it ever handed out and that still exist, and keeps it below
-/// a limit (32 MiB by default; a gzip context is 320 KiB, a zstd context for an unknown size 1.3 MB). At the
-/// limit it frees idle contexts, then takes contexts from streams that wait, and past that builds contexts
-/// only for the length of one call. Idle contexts that nobody used during 256 returns are freed as well.
+/// a limit, 32 MiB by default. A gzip or deflate context takes 320 KiB, or 96 KiB for a stream of small events;
+/// one for a stream takes 1.7 MB with zstd and 1 MB with brotli, at their default levels. Beside it each holds
+/// an output buffer of at most 80 KiB, and of 4 KiB while its stream waits.
+///
+/// At the limit the pool frees idle contexts, then takes contexts from streams that wait, and past that builds
+/// contexts for the length of one call. What cannot be taken from a stream that waits, which is zstd and brotli,
+/// gets three quarters of the limit at most; streams beyond that get another coding, or none. Idle contexts
+/// that nobody used during 256 returns are freed as well.
 #[derive(Clone)]
 pub struct EncoderPool {
     shared: Arc<Shared>,
@@ -29,11 +34,12 @@ struct Shared {
     limit: usize,
     /// Bytes of all contexts that exist, in use or not.
     memory: Arc<AtomicUsize>,
-    shelves: Shelves<Context>,
-    /// The slots of waiting streams, as a clock: the front is looked at next.
-    waiting: Mutex<VecDeque<Arc<Slot>>>,
+    shelves: Shelves<Box<Context>>,
+    waiting: Mutex<Waiting>,
     /// Streams that wait without a context.
     parked: AtomicUsize,
+    /// How often a stream had no context when it needed one.
+    lacking: AtomicU64,
     reclaimed: AtomicU64,
     transient: AtomicU64,
 }
@@ -82,6 +88,7 @@ impl EncoderPool {
                 shelves: Shelves::new(),
                 waiting: Mutex::default(),
                 parked: AtomicUsize::new(0),
+                lacking: AtomicU64::new(0),
                 reclaimed: AtomicU64::new(0),
                 transient: AtomicU64::new(0),
             }),
@@ -111,7 +118,7 @@ impl EncoderPool {
     }
 
     /// A context: from the shelf, built within the limit, taken from one that waits, or built for one call.
-    pub(super) fn take(&self, key: Key, reserved: Option<Charge>) -> Result<Context, Error> {
+    pub(super) fn take(&self, key: Key, reserved: Option<Charge>) -> Result<Box<Context>, Error> {
         let Shared { limit, memory, shelves, .. } = &*self.shared;
         if let Some(context) = shelves.take(&key) {
             return Ok(context);
@@ -134,21 +141,36 @@ impl EncoderPool {
             self.shared.transient.fetch_add(1, Ordering::Relaxed);
         }
         let charge = charge.unwrap_or_else(|| Charge::force(memory, cost));
-        Ok(Context::new(key, key.codec.encoder(key.setup)?, charge, transient))
+        Ok(Box::new(Context::new(key, key.codec.encoder(key.setup)?, charge, transient)))
     }
 
     /// Takes a context back, whatever state it is in, unless it failed: that one is dropped, not given.
-    pub(super) fn give(&self, mut context: Context) {
+    pub(super) fn give(&self, mut context: Box<Context>) {
         if !context.transient && context.reset() {
             self.shared.shelves.put(context);
         }
     }
 
+    /// Whether a stream that has no context may keep the next one while it waits. `last` is when it last had
+    /// none, by the pool's count of such events; zero if never.
+    ///
+    /// It may while there is memory for another, and beyond that if it comes back before all contexts could
+    /// have gone to others. Streams that come back more seldom take turns on the few contexts on the shelves,
+    /// which thereby stay in the CPU's caches, and leave the contexts of hot streams alone.
+    pub(super) fn may_keep(&self, key: &Key, last: &mut u64) -> bool {
+        let Shared { limit, memory, lacking, .. } = &*self.shared;
+        let cost = key.codec.memory(key.setup).max(1);
+        let now = lacking.fetch_add(1, Ordering::Relaxed) + 1;
+        let before = std::mem::replace(last, now);
+        let is_hot = before > 0 && now - before <= (limit / cost) as u64;
+        is_hot || memory.load(Ordering::Relaxed) + cost <= *limit
+    }
+
     /// Puts the context of a stream that waits where other streams can take it.
-    pub(super) fn park(&self, slot: &Arc<Slot>, context: Context) {
+    pub(super) fn park(&self, slot: &Arc<Slot>, context: Box<Context>) {
         slot.put(Place::Waiting(context));
         if !slot.queued.swap(true, Ordering::Relaxed) {
-            self.offer(slot);
+            self.waiting().add(slot);
         }
     }
 
@@ -167,43 +189,18 @@ impl EncoderPool {
         place
     }
 
-    fn offer(&self, slot: &Arc<Slot>) {
-        let mut waiting = self.waiting();
-        // Streams that ended left their slots here. Looking at two for each one added keeps their number
-        // below that of the live ones.
-        for _ in 0..waiting.len().min(2) {
-            waiting.rotate_left(1);
-            if waiting.back().is_some_and(|slot| Arc::strong_count(slot) == 1) {
-                waiting.pop_back();
-            }
-        }
-        waiting.push_back(Arc::clone(slot));
-    }
-
     /// A context that nobody uses: an idle one, or else that of a stream that waits. To drop it frees memory.
-    fn free(&self) -> Option<Context> {
+    fn free(&self) -> Option<Box<Context>> {
         self.shared.shelves.evict().or_else(|| self.reclaim())
     }
 
-    fn reclaim(&self) -> Option<Context> {
-        let mut waiting = self.waiting();
-        // Twice around: the first look takes the second chance away.
-        for _ in 0..2 * waiting.len() {
-            let slot = waiting.pop_front()?;
-            match slot.reclaim(&self.shared.parked) {
-                Reclaim::Context(context) => {
-                    self.shared.reclaimed.fetch_add(1, Ordering::Relaxed);
-                    return Some(context);
-                }
-                Reclaim::Later => waiting.push_back(slot),
-                Reclaim::Nothing if Arc::strong_count(&slot) > 1 => waiting.push_back(slot),
-                Reclaim::Nothing => {}
-            }
-        }
-        None
+    fn reclaim(&self) -> Option<Box<Context>> {
+        let context = self.waiting().reclaim(&self.shared.parked)?;
+        self.shared.reclaimed.fetch_add(1, Ordering::Relaxed);
+        Some(context)
     }
 
-    fn waiting(&self) -> MutexGuard<'_, VecDeque<Arc<Slot>>> {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

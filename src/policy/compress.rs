@@ -4,7 +4,7 @@ use crate::codec::CompressionLevel;
 /// What a handler wants done with one response: put it into the response's extensions.
 ///
 /// It overrides the layer's choices for that response, never what HTTP or the client rule out. It never reaches
-/// the client. Where layers are nested, the innermost one takes it.
+/// the client. Where layers are nested, the innermost one takes it; [`off`](Self::off) holds for all of them.
 ///
 /// ```
 /// use tower_compress::CompressionLevel;

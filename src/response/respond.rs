@@ -197,6 +197,8 @@ impl<P: Predicate> Plan<P> {
         rewrite_coded(headers, choice.codec.name(), None, etag);
         padding::add_field(headers, choice.codec, padding);
         let stream = Stream::new(compressor, ahead, choice.flush, etag, self.recorder().clone());
+        #[cfg(feature = "tokio")]
+        let stream = stream.offloading(self.settings.offload);
         CompressionBody::stream(body, stream)
     }
 

@@ -18,6 +18,9 @@ pub(crate) struct Settings {
     pub(crate) recorder: Recorder,
     pub(crate) batch_limit: usize,
     pub(crate) sizing: Sizing,
+    /// Frames of streams from this size on are encoded on another thread.
+    #[cfg(feature = "tokio")]
+    pub(crate) offload: usize,
     /// Makes the padding by content unforeseeable.
     pub(crate) padding_key: RandomState,
 }
@@ -89,6 +92,8 @@ impl Default for Settings {
             recorder: Recorder::default(),
             batch_limit: usize::MAX,
             sizing: Sizing::new(),
+            #[cfg(feature = "tokio")]
+            offload: usize::MAX,
             padding_key: RandomState::new(),
         };
         settings.configure(|_| ());

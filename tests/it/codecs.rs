@@ -187,7 +187,9 @@ fn unflushed_input_is_never_suspended() {
         let mut encoder = encoder(*codec);
         assert!(encoder.suspend().is_none());
         encoder.encode(b"held back", Operation::Encode, &mut Vec::new()).unwrap();
-        assert!(encoder.suspend().is_none(), "{}", codec.name());
+        // Snappy's framing holds nothing back: what a call gets is a chunk.
+        let held_back = codec.name() != "x-snappy-framed";
+        assert_eq!(encoder.suspend().is_none(), held_back, "{}", codec.name());
     }
 }
 

@@ -5,6 +5,9 @@ use std::fmt;
 
 /// A predicate that looks at the request alone, before the handler runs.
 ///
+/// The layer adds `Vary: accept-encoding` and nothing else: what else such a predicate looks at is for you to
+/// name in `Vary`, if caches may keep the response.
+///
 /// ```
 /// use tower_compress::policy::predicate::{DefaultPredicate, ForRequest, Predicate};
 ///

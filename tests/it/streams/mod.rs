@@ -4,6 +4,7 @@ mod exits;
 mod fairness;
 mod flushing;
 mod interval;
+mod offloading;
 mod parking;
 mod wire;
 

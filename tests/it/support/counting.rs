@@ -1,6 +1,8 @@
 //! A codec from outside the crate that watches one inside: how many calls, with how much, doing what.
 
-use std::sync::{Arc, Mutex};
+use std::collections::HashSet;
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::ThreadId;
 use tower_compress::Error;
 use tower_compress::codec::{
     Codec, CompressionLevel, DecodeLimits, Decoder, Encoder, Operation, Setup, Suspended, by_name,
@@ -21,13 +23,45 @@ pub(crate) struct Counting {
     inner: &'static dyn Codec,
     calls: Arc<Mutex<Vec<Call>>>,
     built: Arc<Mutex<usize>>,
+    gate: Arc<Gate>,
+}
+
+/// What holds encoders up until it is opened, and the threads that came by.
+#[derive(Debug, Default)]
+struct Gate {
+    closed: Mutex<bool>,
+    opened: Condvar,
+    threads: Mutex<HashSet<ThreadId>>,
+}
+
+impl Gate {
+    fn pass(&self) {
+        self.threads.lock().unwrap().insert(std::thread::current().id());
+        drop(self.opened.wait_while(self.closed.lock().unwrap(), |closed| *closed).unwrap());
+    }
 }
 
 impl Counting {
     /// Leaked, since layers want codecs that last: a few bytes a test.
     pub(crate) fn new(name: &str) -> &'static Self {
         let inner = by_name(name).unwrap();
-        Box::leak(Box::new(Self { inner, calls: Arc::default(), built: Arc::default() }))
+        Box::leak(Box::new(Self {
+            inner,
+            calls: Arc::default(),
+            built: Arc::default(),
+            gate: Arc::default(),
+        }))
+    }
+
+    /// Holds encoders up before their next call, or lets them go on.
+    pub(crate) fn hold(&self, closed: bool) {
+        *self.gate.closed.lock().unwrap() = closed;
+        self.gate.opened.notify_all();
+    }
+
+    /// The threads that encoders were called on.
+    pub(crate) fn threads(&self) -> HashSet<ThreadId> {
+        self.gate.threads.lock().unwrap().clone()
     }
 
     pub(crate) fn calls(&self) -> Vec<Call> {
@@ -87,7 +121,11 @@ impl Codec for Counting {
 
     fn encoder(&self, setup: Setup) -> Result<Box<dyn Encoder>, Error> {
         *self.built.lock().unwrap() += 1;
-        Ok(Box::new(Watched { inner: self.inner.encoder(setup)?, calls: Arc::clone(&self.calls) }))
+        Ok(Box::new(Watched {
+            inner: self.inner.encoder(setup)?,
+            calls: Arc::clone(&self.calls),
+            gate: Arc::clone(&self.gate),
+        }))
     }
 
     fn decoder(&self, limits: DecodeLimits) -> Result<Box<dyn Decoder>, Error> {
@@ -98,10 +136,12 @@ impl Codec for Counting {
 struct Watched {
     inner: Box<dyn Encoder>,
     calls: Arc<Mutex<Vec<Call>>>,
+    gate: Arc<Gate>,
 }
 
 impl Encoder for Watched {
     fn encode(&mut self, input: &[u8], operation: Operation, output: &mut Vec<u8>) -> Result<(), Error> {
+        self.gate.pass();
         self.calls.lock().unwrap().push(Call {
             bytes: input.len(),
             operation,
