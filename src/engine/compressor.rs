@@ -47,7 +47,7 @@ pub struct Compressor {
     padding: u16,
     batch: usize,
     buffer: WriteBuffer,
-    context: Option<Context>,
+    context: Option<Box<Context>>,
     /// Where the context sits while the stream waits. Made when it first does.
     slot: Option<Arc<Slot>>,
     reserved: Option<Charge>,
@@ -250,9 +250,15 @@ impl Compressor {
     ///
     /// If the encoder fails.
     pub fn whole(mut self, message: &[u8]) -> Result<(Bytes, Tally), Error> {
-        self.encode(Source::Given(message), Operation::Finish)?;
-        self.phase = Phase::Finished;
-        let output = self.take_output();
+        debug_assert!(self.phase == Phase::New && self.buffer.is_empty());
+        // On failure the context is dropped here.
+        let mut context = self.first(message.len(), Operation::Finish)?;
+        context.encoder.encode(message, Operation::Finish, &mut context.output)?;
+        let output = Bytes::copy_from_slice(&context.output);
+        self.pool.give(context);
+        self.tally.bytes_in = message.len() as u64;
+        self.tally.bytes_out = output.len() as u64;
+        self.tally.encoder_calls = 1;
         Ok((output, self.tally))
     }
 
@@ -367,7 +373,7 @@ impl Compressor {
     }
 
     /// The context to encode with: the one at hand, the one put down, or one from the pool.
-    fn ready(&mut self, length: usize, operation: Operation) -> Result<Context, Error> {
+    fn ready(&mut self, length: usize, operation: Operation) -> Result<Box<Context>, Error> {
         let mut suspended = None;
         let mut at_hand = self.context.take();
         if at_hand.is_none() {
@@ -393,7 +399,7 @@ impl Compressor {
         }
     }
 
-    fn first(&mut self, length: usize, operation: Operation) -> Result<Context, Error> {
+    fn first(&mut self, length: usize, operation: Operation) -> Result<Box<Context>, Error> {
         let level = match operation {
             Operation::Flush => self.codec.level_for_batch(self.setup.level, length),
             Operation::Encode | Operation::Finish => self.setup.level,
@@ -437,7 +443,7 @@ impl Compressor {
         current
     }
 
-    fn change_level(&mut self, mut context: Context, level: i32) -> Result<Context, Error> {
+    fn change_level(&mut self, mut context: Box<Context>, level: i32) -> Result<Box<Context>, Error> {
         let Some(stream) = context.encoder.suspend() else { return Ok(context) };
         let output = std::mem::take(&mut context.output);
         if !context.adopt(self.key(level)) {
@@ -448,7 +454,7 @@ impl Compressor {
         resume(context, stream)
     }
 
-    fn go_on(&mut self, stream: Suspended, level: i32) -> Result<Context, Error> {
+    fn go_on(&mut self, stream: Suspended, level: i32) -> Result<Box<Context>, Error> {
         self.tally.resumed += 1;
         resume(self.pool.take(self.key(level), None)?, stream)
     }
@@ -469,7 +475,7 @@ impl Compressor {
 }
 
 /// Goes on with a stream in a clean context.
-fn resume(mut context: Context, stream: Suspended) -> Result<Context, Error> {
+fn resume(mut context: Box<Context>, stream: Suspended) -> Result<Box<Context>, Error> {
     if context.encoder.resume(stream) { Ok(context) } else { Err(Error::new(Kind::Encode)) }
 }
 

@@ -26,7 +26,7 @@ fn is_same(one: &'static dyn Codec, other: &'static dyn Codec) -> bool {
     one.type_id() == other.type_id() && (size_of_val(one) == 0 || std::ptr::addr_eq(one, other))
 }
 
-/// An encoder on loan or on the shelf.
+/// An encoder on loan or on the shelf. Kept in a box, since it is handed around often.
 #[derive(Debug)]
 pub(super) struct Context {
     pub(super) key: Key,
@@ -76,7 +76,7 @@ impl Context {
     }
 }
 
-impl Shelved for Context {
+impl Shelved for Box<Context> {
     type Key = Key;
 
     fn key(&self) -> &Key {

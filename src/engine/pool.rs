@@ -29,7 +29,7 @@ struct Shared {
     limit: usize,
     /// Bytes of all contexts that exist, in use or not.
     memory: Arc<AtomicUsize>,
-    shelves: Shelves<Context>,
+    shelves: Shelves<Box<Context>>,
     /// The slots of waiting streams, as a clock: the front is looked at next.
     waiting: Mutex<VecDeque<Arc<Slot>>>,
     /// Streams that wait without a context.
@@ -111,7 +111,7 @@ impl EncoderPool {
     }
 
     /// A context: from the shelf, built within the limit, taken from one that waits, or built for one call.
-    pub(super) fn take(&self, key: Key, reserved: Option<Charge>) -> Result<Context, Error> {
+    pub(super) fn take(&self, key: Key, reserved: Option<Charge>) -> Result<Box<Context>, Error> {
         let Shared { limit, memory, shelves, .. } = &*self.shared;
         if let Some(context) = shelves.take(&key) {
             return Ok(context);
@@ -134,18 +134,18 @@ impl EncoderPool {
             self.shared.transient.fetch_add(1, Ordering::Relaxed);
         }
         let charge = charge.unwrap_or_else(|| Charge::force(memory, cost));
-        Ok(Context::new(key, key.codec.encoder(key.setup)?, charge, transient))
+        Ok(Box::new(Context::new(key, key.codec.encoder(key.setup)?, charge, transient)))
     }
 
     /// Takes a context back, whatever state it is in, unless it failed: that one is dropped, not given.
-    pub(super) fn give(&self, mut context: Context) {
+    pub(super) fn give(&self, mut context: Box<Context>) {
         if !context.transient && context.reset() {
             self.shared.shelves.put(context);
         }
     }
 
     /// Puts the context of a stream that waits where other streams can take it.
-    pub(super) fn park(&self, slot: &Arc<Slot>, context: Context) {
+    pub(super) fn park(&self, slot: &Arc<Slot>, context: Box<Context>) {
         slot.put(Place::Waiting(context));
         if !slot.queued.swap(true, Ordering::Relaxed) {
             self.offer(slot);
@@ -181,11 +181,11 @@ impl EncoderPool {
     }
 
     /// A context that nobody uses: an idle one, or else that of a stream that waits. To drop it frees memory.
-    fn free(&self) -> Option<Context> {
+    fn free(&self) -> Option<Box<Context>> {
         self.shared.shelves.evict().or_else(|| self.reclaim())
     }
 
-    fn reclaim(&self) -> Option<Context> {
+    fn reclaim(&self) -> Option<Box<Context>> {
         let mut waiting = self.waiting();
         // Twice around: the first look takes the second chance away.
         for _ in 0..2 * waiting.len() {

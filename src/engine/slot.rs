@@ -22,7 +22,7 @@ pub(super) enum Place {
     #[default]
     Empty,
     /// The stream waits, and its context is still its own.
-    Waiting(Context),
+    Waiting(Box<Context>),
     /// The stream waits; its context went to another one.
     Suspended(Suspended),
 }
@@ -78,7 +78,7 @@ impl Slot {
 #[derive(Debug)]
 pub(super) enum Reclaim {
     /// It still needs a reset.
-    Context(Context),
+    Context(Box<Context>),
     /// The slot is in use: ask again after the others.
     Later,
     /// There is none here.
