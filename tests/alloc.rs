@@ -23,8 +23,9 @@ use std::convert::Infallible;
 use std::future::{Future, Ready, ready};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
-use tower_compress::codec::{CODECS, Codec};
-use tower_compress::{CompressionLayer, EncoderPool};
+use tokio::io::AsyncWrite;
+use tower_compress::codec::{CODECS, Codec, by_name};
+use tower_compress::{BoxError, CompressionLayer, EncoderPool, WriterOptions};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -90,12 +91,12 @@ impl Body for Cut {
 }
 
 /// Answers with a prepared response, so that making it is not counted.
-struct Prepared(Option<Response<Cut>>);
+struct Prepared<B>(Option<Response<B>>);
 
-impl Service<Request<()>> for Prepared {
-    type Response = Response<Cut>;
+impl<B> Service<Request<()>> for Prepared<B> {
+    type Response = Response<B>;
     type Error = Infallible;
-    type Future = Ready<Result<Response<Cut>, Infallible>>;
+    type Future = Ready<Result<Response<B>, Infallible>>;
 
     fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
@@ -209,5 +210,52 @@ fn a_longer_stream_allocates_its_frames_and_nothing_more() {
             cost.allocations - cost.frames
         };
         assert_eq!(extra(512 * KIB), extra(4096 * KIB), "{}", codec.name());
+    }
+}
+
+/// 100 MB of lines of JSON through a writer whose reader takes a frame only when the writer can go no further:
+/// the slowest reader there is.
+fn peak_of_a_long_answer(codec: &'static dyn Codec, layered: bool) -> i64 {
+    const LENGTH: usize = 100_000_000;
+    let lines = json(1_000_000);
+    let layer = CompressionLayer::new().codec(codec).pool(EncoderPool::new());
+    let options = WriterOptions::new().pool(EncoderPool::new());
+    let mut cx = Context::from_waker(Waker::noop());
+
+    let held = HELD.get();
+    PEAK.set(held);
+    let (mut writer, mut body): (_, Pin<Box<dyn Body<Data = Bytes, Error = BoxError>>>) = if layered {
+        let (writer, body) = options.channel();
+        let mut service = layer.layer(Prepared(Some(body.into_response())));
+        let request = Request::get("/").header(ACCEPT_ENCODING, codec.name()).body(()).unwrap();
+        let Poll::Ready(Ok(response)) = pin!(service.call(request)).poll(&mut cx) else { unreachable!() };
+        assert_eq!(response.headers()[CONTENT_ENCODING], codec.name());
+        (writer, Box::pin(response.into_body()))
+    } else {
+        let (writer, body) = options.coding(codec, Default::default()).channel();
+        (writer, Box::pin(body))
+    };
+    let mut written = 0;
+    for line in lines.chunks(100).cycle().take(LENGTH / 100) {
+        while Pin::new(&mut writer).poll_write(&mut cx, line).is_pending() {
+            let _ = body.as_mut().poll_frame(&mut cx);
+        }
+        written += line.len();
+    }
+    assert!(written >= LENGTH);
+    writer.finish().unwrap();
+    while let Poll::Ready(Some(_)) | Poll::Pending = body.as_mut().poll_frame(&mut cx) {}
+    PEAK.get() - held
+}
+
+#[test]
+fn a_long_answer_to_a_slow_reader_takes_less_than_a_megabyte() {
+    // gzip's context is counted as well, zstd's is C's.
+    for codec in ["gzip", "zstd"].map(|name| by_name(name).unwrap()) {
+        for layered in [false, true] {
+            let peak = peak_of_a_long_answer(codec, layered);
+            println!("{:<16} {:<8} {peak:>9}", codec.name(), if layered { "layered" } else { "alone" });
+            assert!(peak < 1_000_000, "{} {layered}: {peak}", codec.name());
+        }
     }
 }

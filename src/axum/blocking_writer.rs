@@ -9,8 +9,9 @@ use std::fmt;
 /// A body that a closure writes, on a thread of tokio's blocking pool.
 ///
 /// For any serializer that wants an [`io::Write`](std::io::Write), and for producers that block. The body is
-/// finished when the closure returns. Its error is a 500 as long as nothing was flushed and no buffer was full;
-/// after that, and if it panics, the body aborts. If the client goes away, writes fail.
+/// finished when the closure returns. Its error is a 500 as long as nothing has left the writer, that is, until a
+/// buffer was full or a flush met a reader; after that, and if it panics, the body aborts. If the client goes away,
+/// writes fail.
 ///
 /// How many closures run at the same time is capped, and how long one waits for its reader:
 /// see [`CodingConfig`](super::CodingConfig).

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "tokio")]
 mod asynchronous;
+mod blocking;
 mod body;
 mod bytes_writer;
 mod channel;
@@ -16,14 +17,13 @@ pub use options::WriterOptions;
 
 use self::channel::{Channel, Closed, Coded, Flushed};
 use self::sink::Sink;
-use self::wait::{Denied, wait};
 use super::End;
 use crate::engine::Tally;
 use crate::error::{BoxError, Error, Kind};
 use bytes::Bytes;
 use http::HeaderMap;
 use std::fmt;
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 use std::task::{Poll, ready};
 use std::time::Duration;
@@ -179,35 +179,6 @@ impl BodyWriter {
         Poll::Ready(pushed.map(|()| taken).map_err(broken_pipe))
     }
 
-    #[inline(never)]
-    fn write_blocking(&mut self, input: &[u8]) -> io::Result<usize> {
-        match self.write_on(input, |writer| Poll::Ready(writer.wait_for_room())) {
-            Poll::Ready(result) => result,
-            // The closure is always ready.
-            Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
-        }
-    }
-
-    #[inline(never)]
-    fn write_all_blocking(&mut self, mut input: &[u8]) -> io::Result<()> {
-        while !input.is_empty() {
-            let taken = self.write_blocking(input)?;
-            input = &input[taken..];
-        }
-        Ok(())
-    }
-
-    fn wait_for_room(&mut self) -> io::Result<()> {
-        match wait(self.deadline, |cx| self.channel.poll_room(cx)) {
-            Ok(room) => room.map_err(broken_pipe),
-            Err(Denied::InTask) => Err(io::Error::new(io::ErrorKind::WouldBlock, IN_TASK)),
-            Err(Denied::TimedOut) => {
-                self.fail(Error::aborted("the reader stalled").into());
-                Err(io::Error::new(io::ErrorKind::TimedOut, "the body's reader stalled"))
-            }
-        }
-    }
-
     fn flush_now(&mut self) -> io::Result<()> {
         // Elsewhere it waits to be flushed already, or the body has ended.
         if self.place != Place::Here || !self.sink.holds_back() {
@@ -250,28 +221,8 @@ impl BodyWriter {
     }
 }
 
-const IN_TASK: &str = "the body's queue is full, and waiting here would block an async task: write in \
-    tokio::task::spawn_blocking, or use the writer as an AsyncWrite";
-
 fn broken_pipe(_: Closed) -> io::Error {
     io::Error::new(io::ErrorKind::BrokenPipe, "nobody reads the body any more")
-}
-
-impl Write for BodyWriter {
-    #[inline]
-    fn write(&mut self, input: &[u8]) -> io::Result<usize> {
-        if self.write_within(input) { Ok(input.len()) } else { self.write_blocking(input) }
-    }
-
-    #[inline]
-    fn write_all(&mut self, input: &[u8]) -> io::Result<()> {
-        if self.write_within(input) { Ok(()) } else { self.write_all_blocking(input) }
-    }
-
-    /// Makes all that was written decodable by the receiver, as soon as it wants to read. Never waits.
-    fn flush(&mut self) -> io::Result<()> {
-        self.flush_now()
-    }
 }
 
 impl Drop for BodyWriter {

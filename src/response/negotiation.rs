@@ -66,7 +66,7 @@ impl<P: Predicate> Negotiation<P> {
 
     /// A writer and the response with its body. The response can go out at once.
     #[must_use]
-    pub fn writer(self, head: Response<()>, options: &WriterOptions) -> (BodyWriter, Response<WriterBody>) {
+    pub fn writer(&self, head: Response<()>, options: &WriterOptions) -> (BodyWriter, Response<WriterBody>) {
         let head = head.map(|()| Unwritten);
         match self.plan.coder(&head, Length::Unknown) {
             Ok(coder) => {

@@ -208,6 +208,21 @@ async fn the_level_the_minimum_and_the_predicate_are_the_users() {
 }
 
 #[tokio::test]
+async fn a_prescribed_coding_is_sent_even_if_it_does_not_pay() {
+    let origin = Origin::content();
+    let layer = layer().coding("snappy").force(true);
+    for body in [json(1), json(100), noise(5000)] {
+        send(&layer, &origin, post(full(body.clone()))).await;
+        let seen = origin.only();
+        assert_eq!(seen.header("content-encoding"), Some("snappy"));
+        assert_eq!(seen.header("content-length").unwrap(), seen.received.bytes().len().to_string());
+        assert!(seen.decoded() == body);
+    }
+    send(&layer, &origin, post(full(vec![]))).await;
+    assert_eq!(origin.only().header("content-encoding"), None);
+}
+
+#[tokio::test]
 async fn http_1_0_gets_a_length_or_no_coding() {
     let origin = Origin::content();
     let mut request = post(full(json(5000)));

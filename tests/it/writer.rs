@@ -520,6 +520,25 @@ fn inside_a_task_a_blocking_write_fails_where_it_would_wait() {
     assert_eq!(fill(), ErrorKind::TimedOut, "a thread of one's own");
 }
 
+/// apache-avro's writer, for one, does not look at how much a write took.
+#[test]
+fn a_write_takes_everything_that_it_can() {
+    let data = json(1_000_000);
+    for options in [coded(CODECS[0], &EncoderPool::new()), WriterOptions::new().capacity(usize::MAX)] {
+        let (mut writer, body) = options.channel();
+        assert_eq!(writer.write(b"a").unwrap() + writer.write(&data).unwrap(), 1_000_001);
+        assert_eq!(writer.finish().unwrap().writes, 2);
+        drop(body);
+        assert_eq!(options.whole().write(&data).unwrap(), 1_000_000);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let (mut writer, _body) = WriterOptions::new().capacity(1).channel();
+        assert_eq!(writer.write(&data).unwrap(), FRAME, "what was taken counts, the error comes next");
+        assert_eq!(writer.write(&data).unwrap_err().kind(), ErrorKind::WouldBlock);
+    });
+}
+
 #[test]
 fn after_a_refused_write_the_writer_goes_on_where_it_was() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -28,6 +28,8 @@ pub(super) struct Sent {
     settings: Arc<Settings>,
     origins: Arc<Origins>,
     origin: Option<Origin>,
+    /// Whether to code also what does not get smaller.
+    force: bool,
     again: Option<Again>,
 }
 
@@ -69,13 +71,14 @@ where
         let (settings, origins) = (&layer.settings, &layer.origins);
         let origin = if origins.learns() { Origin::of(&request) } else { None };
         let accepts = origin.as_ref().and_then(|origin| origins.get(origin, Instant::now()));
-        let sent = Sent { settings: Arc::clone(settings), origins: Arc::clone(origins), origin, again: None };
+        let (settings, origins) = (Arc::clone(settings), Arc::clone(origins));
+        let sent = Sent { settings, origins, origin, force: layer.force, again: None };
         let facts = RequestFacts::of(&request);
         let (mut request, decision) = decide(layer, request, facts);
         let decision = decision.and_then(|()| sent.choose(accepts, |_| true).ok_or(Reason::NotAccepted));
         match decision {
             Err(reason) => {
-                settings.recorder.passed(reason);
+                sent.settings.recorder.passed(reason);
                 if reason == Reason::OptedOut {
                     request.headers_mut().remove(CONTENT_ENCODING);
                 }
@@ -84,15 +87,15 @@ where
             Ok(offer) => {
                 let (parts, body) = request.into_parts();
                 let size = body.size_hint().exact();
-                let streams = settings.codec(offer).streams();
-                let bound = bound(settings.config.look_ahead().max(layer.wait), size, streams);
+                let streams = sent.settings.codec(offer).streams();
+                let bound = bound(sent.settings.config.look_ahead().max(layer.wait), size, streams);
                 Self::Look(Box::new(Look {
                     parts,
                     body: Box::pin(body),
                     ahead: LookAhead::nothing(bound, FIRST_BUFFER),
                     wait: layer.wait > 0,
                     size,
-                    min_size: layer.predicate.min_size(),
+                    min_size: if layer.force { 0 } else { layer.predicate.min_size() },
                     facts,
                     accepts,
                     sent,
@@ -146,7 +149,7 @@ fn decide<P: Predicate, B: Body>(
     *response.extensions_mut() = parts.extensions;
     let decision = if !layer.predicate.could_compress(&response) {
         Err(Reason::Predicate)
-    } else if !layer.predicate.should_compress(&response) {
+    } else if !layer.force && !layer.predicate.should_compress(&response) {
         Err(Reason::BelowMinimum)
     } else {
         Ok(())
@@ -289,13 +292,13 @@ impl Sent {
         self.settings.offered(offer).1
     }
 
-    /// The message coded in one call, if that makes it smaller. A failing encoder costs no more than that.
+    /// The message coded in one call, if that makes it smaller or is prescribed. A failing encoder costs no more than that.
     fn code(&self, offer: usize, message: &[u8], frames: u64) -> Option<Bytes> {
         let (codec, level) = self.settings.offered(offer);
         let mut compressor = Compressor::new(&self.settings.pool, codec, level, Some(message.len() as u64));
         compressor.gathered(frames);
         let (coded, tally) = compressor.whole(message).ok()?;
-        if coded.len() >= message.len() {
+        if coded.len() >= message.len() && !self.force {
             return None;
         }
         self.settings.recorder.whole(tally);

@@ -42,6 +42,7 @@ pub struct RequestCompressionLayer<P = DefaultPredicate> {
     pub(super) settings: Arc<Settings>,
     pub(super) origins: Arc<Origins>,
     pub(super) wait: usize,
+    pub(super) force: bool,
     pub(super) predicate: P,
 }
 
@@ -59,6 +60,7 @@ impl RequestCompressionLayer {
             settings: Arc::new(settings),
             origins: Arc::new(Origins::new(KEEP)),
             wait: 0,
+            force: false,
             predicate: DefaultPredicate::default(),
         }
     }
@@ -82,7 +84,13 @@ impl<P> RequestCompressionLayer<P> {
     where
         C: Predicate,
     {
-        RequestCompressionLayer { settings: self.settings, origins: self.origins, wait: self.wait, predicate }
+        RequestCompressionLayer {
+            settings: self.settings,
+            origins: self.origins,
+            wait: self.wait,
+            force: self.force,
+            predicate,
+        }
     }
 
     coding_methods!("send");
@@ -144,6 +152,14 @@ impl<P> RequestCompressionLayer<P> {
     #[must_use]
     pub fn wait_for(mut self, bytes: usize) -> Self {
         self.wait = bytes;
+        self
+    }
+
+    /// Whether to code a body however small it is, even if that makes it longer. Off by default. For protocols
+    /// that prescribe a coding, such as Prometheus's remote write.
+    #[must_use]
+    pub fn force(mut self, enable: bool) -> Self {
+        self.force = enable;
         self
     }
 

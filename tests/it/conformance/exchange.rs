@@ -74,7 +74,7 @@ impl Answer {
 }
 
 /// No exchange takes so long, unless something waits for what does not come.
-const STUCK: Duration = Duration::from_secs(5);
+const STUCK: Duration = Duration::from_secs(60);
 
 /// Runs the exchanges of a case, each with what the one before it brought.
 pub(crate) async fn exchange(case: &Case, subject: Subject, protocol: Protocol) -> Result<Answer, String> {
