@@ -2,7 +2,7 @@
 
 use super::End;
 use super::gather::gather;
-use crate::engine::WriteBuffer;
+use crate::engine::{Expected, WriteBuffer};
 use crate::error::BoxError;
 use bytes::{Buf, Bytes};
 use http_body::Body;
@@ -27,19 +27,8 @@ pub(crate) struct LookAhead {
 }
 
 impl LookAhead {
-    /// Polls `body` until it ends, is pending, or has given more than `bound` bytes: of exactly so many the next
-    /// poll tells whether that was all. `expected` is how many bytes the body is likely to give.
-    pub(crate) fn look<B>(body: Pin<&mut B>, cx: &mut Context<'_>, bound: usize, expected: usize) -> Self
-    where
-        B: Body,
-        B::Error: Into<BoxError>,
-    {
-        let mut ahead = Self::nothing(bound, expected);
-        ahead.look_on(body, cx);
-        ahead
-    }
-
-    /// Goes on looking, without waiting.
+    /// Polls `body` until it ends, is pending, or has given more than the bound: of exactly so many bytes the next
+    /// poll tells whether that was all.
     pub(crate) fn look_on<B>(&mut self, mut body: Pin<&mut B>, cx: &mut Context<'_>)
     where
         B: Body,
@@ -89,6 +78,18 @@ impl LookAhead {
         let mut joined = WriteBuffer::new(bound);
         joined.expect(expected);
         Self { only: None, joined, beyond: Bytes::new(), frames: 0, end: None, bound }
+    }
+
+    /// As if nothing had been ready of a body that is likely to need what is `expected`.
+    pub(crate) fn expecting(bound: usize, expected: &Expected) -> Self {
+        let mut ahead = Self::nothing(bound, 0);
+        expected.size(&mut ahead.joined);
+        ahead
+    }
+
+    /// Bytes that were joined.
+    pub(crate) fn joined(&self) -> usize {
+        self.joined.len()
     }
 
     fn wants_more(&self) -> bool {

@@ -100,6 +100,13 @@ pub trait Codec: Any + fmt::Debug + Send + Sync {
         0
     }
 
+    /// The class of contexts for a message of unknown size that is likely to be at most `size` bytes long, going
+    /// by those before it. It may be longer all the same.
+    fn likely_class(&self, size: u64) -> u8 {
+        let _ = size;
+        self.size_class(None)
+    }
+
     /// Whether a message can be put out while it is still being written. Raw snappy cannot: it says the
     /// whole length first.
     fn streams(&self) -> bool {

@@ -29,6 +29,15 @@ const STREAM_WINDOW_LOG: u32 = 17;
 const CLASS_BOUNDS: [u64; 4] = [16 << 10, 128 << 10, 256 << 10, u64::MAX];
 const UNKNOWN: u8 = CLASS_BOUNDS.len() as u8;
 
+/// The class for an unknown size that is likely to be within the first bound.
+const LIKELY_SMALL: u8 = UNKNOWN + 1;
+const SMALL_WINDOW_LOG: u32 = 14;
+
+/// Tables of 128 and 64 KiB, about the default level and up to a window of 128 KiB. zstd would take 512 and 256 for an
+/// unknown size, 256 and 128 for up to 128 KiB. Measured on JSON, XML, HTML, CSV, logs, scripts and binaries: 5 to 10 %
+/// less CPU time, since they stay in the cache, for 0.3 % more output at the worst, and 576 and 192 KiB less memory.
+const SMALL_TABLES: (u32, u32) = (15, 14);
+
 impl Codec for Zstd {
     fn name(&self) -> &'static str {
         "zstd"
@@ -42,6 +51,10 @@ impl Codec for Zstd {
         size.map_or(UNKNOWN, |size| CLASS_BOUNDS.iter().take_while(|bound| size > **bound).count() as u8)
     }
 
+    fn likely_class(&self, size: u64) -> u8 {
+        if size <= CLASS_BOUNDS[0] { LIKELY_SMALL } else { UNKNOWN }
+    }
+
     /// A call ends a block (see [`Frame::block`]), so this is also the size of a long message's blocks. Beyond
     /// level 4 blocks of 16 KiB cost 2 to 3 % in size, and take 0.2 ms (level 5) to 6 ms (19); smaller ones
     /// would cost twice as much.
@@ -51,14 +64,15 @@ impl Codec for Zstd {
 
     fn memory(&self, setup: Setup) -> usize {
         // Measured with `ZSTD_sizeof_CCtx`, in KiB, the most of each band; a test compares.
-        let by_class: [usize; CLASS_BOUNDS.len() + 1] = match setup.level {
-            ..=-1 | 1 => [220, 720, 1020, 1340, 960],
-            0 | 2..=3 => [290, 1070, 1470, 3580, 1660],
-            4..=8 => [290, 1710, 3520, 9000, 1920],
-            9..=12 => [510, 2220, 5060, 44_700, 2000],
-            _ => [570, 2970, 5830, 85_000, 4000],
+        let by_class: [usize; CLASS_BOUNDS.len() + 2] = match setup.level {
+            ..=-1 | 1 => [220, 720, 1020, 1340, 960, 260],
+            0 | 2..=3 => [290, 880, 1470, 3580, 1090, 330],
+            4 => [290, 1710, 3520, 9000, 1090, 330],
+            5..=8 => [290, 1710, 3520, 9000, 1920, 330],
+            9..=12 => [510, 2220, 5060, 44_700, 2000, 330],
+            _ => [570, 2970, 5830, 85_000, 4000, 550],
         };
-        by_class[usize::from(setup.size_class.min(UNKNOWN))] * 1024
+        by_class[usize::from(setup.size_class.min(LIKELY_SMALL))] * 1024
     }
 
     fn encoder(&self, setup: Setup) -> Result<Box<dyn Encoder>, Error> {
@@ -88,15 +102,13 @@ impl Frame {
         let mut context = CCtx::try_create().ok_or_else(|| Error::new(Kind::Encode))?;
         let mut set = |parameter| context.set_parameter(parameter).map_err(failed);
         set(CParameter::CompressionLevel(setup.level))?;
-        if setup.size_class == UNKNOWN {
-            set(CParameter::WindowLog(STREAM_WINDOW_LOG))?;
-            if setup.level > 3 {
-                // Without a size zstd would make tables for megabytes, which this window cannot fill.
-                set(CParameter::HashLog(STREAM_WINDOW_LOG))?;
-                set(CParameter::ChainLog(STREAM_WINDOW_LOG))?;
-            }
-        } else if setup.level > LEVELS.best {
-            set(CParameter::WindowLog(MAX_WINDOW_LOG))?;
+        let (window, tables) = logs(setup);
+        if let Some(window) = window {
+            set(CParameter::WindowLog(window))?;
+        }
+        if let Some((hash, chain)) = tables {
+            set(CParameter::HashLog(hash))?;
+            set(CParameter::ChainLog(chain))?;
         }
         Ok(Self { context, pledged: None, begun: false, unflushed: 0, block: Zstd.batch(setup.level) })
     }
@@ -119,6 +131,20 @@ impl Frame {
                 return Ok(());
             }
         }
+    }
+}
+
+/// The logarithms of the window and of the two tables, where zstd's own, which go by the size alone, are not the best.
+fn logs(setup: Setup) -> (Option<u32>, Option<(u32, u32)>) {
+    match (setup.size_class, setup.level) {
+        (LIKELY_SMALL, _) => (Some(SMALL_WINDOW_LOG), Some(SMALL_TABLES)),
+        (UNKNOWN, 0 | 2..=4) => (Some(STREAM_WINDOW_LOG), Some(SMALL_TABLES)),
+        // Without a size zstd would make tables for megabytes, which this window cannot fill.
+        (UNKNOWN, 5..) => (Some(STREAM_WINDOW_LOG), Some((STREAM_WINDOW_LOG, STREAM_WINDOW_LOG))),
+        (UNKNOWN, _) => (Some(STREAM_WINDOW_LOG), None),
+        (1, 0 | 3) => (None, Some(SMALL_TABLES)),
+        (_, 20..) => (Some(MAX_WINDOW_LOG), None),
+        _ => (None, None),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::context::{Charge, Context, Key};
 use super::pool::EncoderPool;
+use super::sizing::{self, Observed, Sizing};
 use super::slot::{Place, Slot};
 use super::write_buffer::WriteBuffer;
 use crate::codec::{Codec, CompressionLevel, Operation, Setup, Suspended};
@@ -56,6 +57,14 @@ pub struct Compressor {
     held_back: bool,
     /// Flushes in a row that would have liked another level.
     dissent: u8,
+    /// Where it is recorded what this message needed, for those that follow.
+    lesson: Option<(Sizing, sizing::Place)>,
+    /// Whether the size was not known beforehand.
+    unknown: bool,
+    /// The output that is likely to wait.
+    expected_output: usize,
+    /// The most that waited in the buffer and in the output.
+    observed: Observed,
     tally: Tally,
 }
 
@@ -117,6 +126,10 @@ impl Compressor {
             phase: Phase::New,
             held_back: false,
             dissent: 0,
+            lesson: None,
+            unknown: size.is_none(),
+            expected_output: 0,
+            observed: Observed::default(),
             tally: Tally::default(),
         }
     }
@@ -156,6 +169,18 @@ impl Compressor {
     pub fn begin_with(&mut self, buffer: WriteBuffer) {
         self.buffer = buffer;
         self.buffer.set_limit(self.batch);
+    }
+
+    /// Begins with the sizes that `sizing` expects of messages of this place, and lets it learn from this one. Only
+    /// before the first write, and before [`reserve`](Self::reserve).
+    pub fn learn(&mut self, sizing: &Sizing, place: sizing::Place) {
+        let expected = sizing.expect(place);
+        expected.size(&mut self.buffer);
+        self.expected_output = expected.output();
+        if let (None, Some(length)) = (self.pledged, expected.length()) {
+            self.setup.size_class = self.codec.likely_class(length);
+        }
+        self.lesson = Some((sizing.clone(), place));
     }
 
     /// Counts writes: body frames, or calls of a writer.
@@ -343,6 +368,7 @@ impl Compressor {
 
     fn encode(&mut self, source: Source<'_>, operation: Operation) -> Result<(), Error> {
         let length = source.len();
+        self.observed.gathered = self.observed.gathered.max(self.buffer.len());
         let result = self.ready(length, operation).and_then(|mut context| {
             // A context beyond the pool's limit lives for one call: what it takes in, it puts out.
             let operation = if context.transient && self.codec.parks() && operation == Operation::Encode {
@@ -355,6 +381,8 @@ impl Compressor {
                 Source::Buffer(bytes) => &self.buffer.as_slice()[..bytes],
             };
             context.encoder.encode(input, operation, &mut context.output)?;
+            let output = self.observed.output.get_or_insert(0);
+            *output = context.output.len().max(*output);
             self.held_back = operation == Operation::Encode && (self.held_back || !input.is_empty());
             self.context = Some(context);
             Ok(())
@@ -411,6 +439,7 @@ impl Compressor {
             self.reserved = None;
         }
         let mut context = self.pool.take(self.key(level), self.reserved.take())?;
+        context.output.reserve(self.expected_output);
         self.phase = Phase::Begun;
         if let Some(size) = self.pledged {
             context.encoder.pledge(size);
@@ -481,6 +510,11 @@ fn resume(mut context: Box<Context>, stream: Suspended) -> Result<Box<Context>, 
 
 impl Drop for Compressor {
     fn drop(&mut self) {
+        if let (Some((sizing, place)), true) = (&self.lesson, self.phase != Phase::New) {
+            let complete = self.phase == Phase::Finished && self.unknown;
+            let length = complete.then_some(self.tally.bytes_in);
+            sizing.record(*place, Observed { length, ..self.observed });
+        }
         self.release();
     }
 }

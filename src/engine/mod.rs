@@ -10,6 +10,7 @@ mod decompressor;
 mod limits;
 mod pool;
 mod shelves;
+mod sizing;
 mod slot;
 mod write_buffer;
 
@@ -18,4 +19,5 @@ pub use decoder_pool::DecoderPool;
 pub use decompressor::{Decompressor, Progress};
 pub use limits::Limits;
 pub use pool::{EncoderPool, PoolStats};
+pub use sizing::{Expected, Observed, Place, Sizing};
 pub use write_buffer::WriteBuffer;

@@ -17,6 +17,8 @@ pub struct WriteBuffer {
     capacity: usize,
     limit: usize,
     small_rounds: u8,
+    /// Whether the capacity stays as it is.
+    fixed: bool,
 }
 
 /// The first capacity where nothing better is known: a few serializer writes, or an event.
@@ -26,7 +28,15 @@ impl WriteBuffer {
     /// A buffer that will hold at most `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        Self { data: Vec::new(), start: 0, end: 0, capacity: FIRST.min(limit), limit, small_rounds: 0 }
+        Self {
+            data: Vec::new(),
+            start: 0,
+            end: 0,
+            capacity: FIRST.min(limit),
+            limit,
+            small_rounds: 0,
+            fixed: false,
+        }
     }
 
     /// Says how many bytes the next round is likely to bring.
@@ -34,10 +44,18 @@ impl WriteBuffer {
         self.capacity = bytes.clamp(1, self.limit.max(1));
     }
 
+    /// Takes this capacity at the first write, and keeps it.
+    pub fn fix(&mut self, bytes: usize) {
+        self.capacity = bytes.max(1);
+        self.fixed = true;
+    }
+
     /// Changes the limit. What is in the buffer stays, even if it is more.
     pub fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
-        self.capacity = self.capacity.min(limit);
+        if !self.fixed {
+            self.capacity = self.capacity.min(limit);
+        }
     }
 
     /// Copies as much of `input` as there is room for below the limit, and returns how much that was.
@@ -136,6 +154,9 @@ impl WriteBuffer {
     /// Gives the memory back, but not what was learned about its size. Only for an empty buffer.
     pub fn release(&mut self) {
         debug_assert!(self.is_empty());
+        if self.fixed {
+            return;
+        }
         self.data = Vec::new();
         self.start = 0;
         self.end = 0;
@@ -143,7 +164,11 @@ impl WriteBuffer {
 
     fn end_round(&mut self, filled: usize) {
         let held = self.data.capacity();
-        if self.is_small_again(filled, held) {
+        if held > self.limit && !self.fixed {
+            // A look-ahead was behind, and no round that follows needs as much.
+            self.data = Vec::new();
+            self.capacity = self.limit;
+        } else if self.is_small_again(filled, held) {
             self.capacity = held / 2;
             self.data.truncate(self.capacity);
             self.data.shrink_to_fit();
@@ -152,7 +177,7 @@ impl WriteBuffer {
 
     /// Whether this is the second round in a row that left most of `held` empty.
     fn is_small_again(&mut self, filled: usize, held: usize) -> bool {
-        if filled > held / 4 || held <= FIRST {
+        if filled > held / 4 || held <= FIRST || self.fixed {
             self.small_rounds = 0;
             return false;
         }

@@ -1,7 +1,7 @@
 use super::service::Compression;
 use super::settings::Settings;
 use crate::codec::{Codec, CompressionLevel};
-use crate::engine::EncoderPool;
+use crate::engine::{EncoderPool, Sizing};
 use crate::policy::predicate::{DefaultPredicate, Predicate};
 use crate::policy::{EtagPolicy, FlushPolicy};
 use crate::stats::Stats;
@@ -235,6 +235,13 @@ impl<P> CompressionLayer<P> {
     #[must_use]
     pub fn pool(self, pool: EncoderPool) -> Self {
         self.with(|settings| settings.pool = pool)
+    }
+
+    /// Uses what was learned elsewhere about sizes, and adds to it; or, with [`Sizing::fixed`], learns nothing. By
+    /// default a layer and its clones learn together.
+    #[must_use]
+    pub fn sizing(self, sizing: Sizing) -> Self {
+        self.with(|settings| settings.sizing = sizing)
     }
 
     /// What the services made from this layer and its clones have done so far.

@@ -4,6 +4,7 @@ use super::layer::CompressionLayer;
 use super::settings::Settings;
 use crate::body::CompressionBody;
 use crate::codec::{Codec, CompressionLevel};
+use crate::engine::{Expected, Place};
 use crate::policy::predicate::Predicate;
 use crate::policy::{
     Compress, FlushPolicy, MappedTags, Negotiated, Reason, RequestFacts, add_vary, decide, negotiate,
@@ -25,6 +26,8 @@ pub(super) struct Plan<P> {
     pub(super) mapped: MappedTags,
     /// Whether the predicate wants responses to this request coded.
     pub(super) wanted: bool,
+    /// What responses to requests like this one have in common.
+    route: Place,
 }
 
 /// A coding that was chosen for a response.
@@ -70,6 +73,7 @@ impl<P: Predicate> Plan<P> {
             negotiated,
             mapped,
             wanted,
+            route: Place::of_route(request.uri().path().as_bytes()),
         })
     }
 
@@ -135,6 +139,24 @@ impl<P: Predicate> Plan<P> {
             level: wishes.chosen_level().unwrap_or(level),
             flush: wishes.chosen_flush().unwrap_or(self.settings.config.flush),
         }
+    }
+
+    /// Where the sizes of bodies like this one are recorded. A route and a type together tell more than either; see
+    /// "What predicts how large a body is" in DESIGN.md.
+    pub(super) fn place(&self, headers: &HeaderMap) -> Place {
+        let media_type = headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+        self.route.of_type(media_type)
+    }
+
+    /// How far to look ahead. Where recent bodies of unknown size all went on beyond the bound, there is no end to be
+    /// found within it: looking so far would only hold back the first byte, and memory.
+    pub(super) fn bound(&self, size: Option<u64>, expected: &Expected, choice: &Choice) -> usize {
+        let bound = self.settings.config.look_ahead();
+        if size.is_some() || !expected.is_longer_than(bound) {
+            return bound;
+        }
+        let least = usize::try_from(self.predicate.min_size()).unwrap_or(usize::MAX);
+        choice.codec.batch(choice.codec.level(choice.level)).max(least).min(bound)
     }
 
     pub(super) fn recorder(&self) -> &Recorder {

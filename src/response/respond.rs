@@ -7,7 +7,7 @@ pub(super) use written::Length;
 use super::padding;
 use super::plan::{Choice, Decision, Plan, Settled};
 use crate::body::{Ahead, CompressionBody, End, FlushMark, LookAhead, Stream};
-use crate::engine::Compressor;
+use crate::engine::{Compressor, Observed, Place};
 use crate::error::BoxError;
 use crate::policy::predicate::Predicate;
 use crate::policy::{
@@ -113,17 +113,24 @@ impl<P: Predicate> Plan<P> {
     {
         let (mut parts, body) = response.into_parts();
         let size = body.size_hint().exact();
-        let bound = self.settings.config.look_ahead();
+        let place = self.place(&parts.headers);
+        let expected = self.settings.sizing.expect(place);
+        let choice = self.choice(index, wishes);
+        let bound = self.bound(size, &expected, &choice);
         let mut body = Box::pin(body);
         // A body that is known to be longer need not be looked at.
-        let ahead = if size.is_some_and(|size| size > bound as u64) {
-            LookAhead::nothing(bound, FIRST_BUFFER)
-        } else {
-            LookAhead::look(body.as_mut(), cx, bound, FIRST_BUFFER)
-        };
+        let mut ahead = LookAhead::expecting(bound, &expected);
+        if size.is_none_or(|size| size <= bound as u64) {
+            ahead.look_on(body.as_mut(), cx);
+        }
         let body = match ahead.whole() {
-            Some(length) => self.whole(&mut parts.headers, body, ahead, length, self.choice(index, wishes)),
-            None => self.stream(&mut parts.headers, body, ahead, size, wishes),
+            Some(length) => {
+                let unknown = size.is_none().then_some(length as u64);
+                let observed = Observed { gathered: ahead.joined(), output: None, length: unknown };
+                self.settings.sizing.record(place, observed);
+                self.whole(&mut parts.headers, body, ahead, length, choice)
+            }
+            None => self.stream(&mut parts.headers, body, ahead, size, place, wishes),
         };
         Response::from_parts(parts, body)
     }
@@ -174,12 +181,13 @@ impl<P: Predicate> Plan<P> {
         body: Pin<Box<B>>,
         ahead: LookAhead,
         size: Option<u64>,
+        place: Place,
         wishes: &Compress,
     ) -> CompressionBody<B> {
         if self.facts.needs_length() {
             return self.pass_ahead(headers, body, ahead, Reason::Http10);
         }
-        let (choice, mut compressor) = match self.admit(size, wishes) {
+        let (choice, mut compressor) = match self.admit(size, place, wishes) {
             Ok(admitted) => admitted,
             Err(reason) => return self.pass_ahead(headers, body, ahead, reason),
         };
@@ -193,9 +201,15 @@ impl<P: Predicate> Plan<P> {
     }
 
     /// The best coding that streams and for which there is memory: beyond the pool's limit only one that parks.
-    fn admit(&self, size: Option<u64>, wishes: &Compress) -> Result<(Choice, Compressor), Reason> {
+    fn admit(
+        &self,
+        size: Option<u64>,
+        place: Place,
+        wishes: &Compress,
+    ) -> Result<(Choice, Compressor), Reason> {
         let level = |index| self.choice(index, wishes).level;
-        let (index, compressor) = self.settings.admit(size, level, |usable| self.choose(wishes, usable))?;
+        let choose = |usable: &dyn Fn(usize) -> bool| self.choose(wishes, usable);
+        let (index, compressor) = self.settings.admit(size, place, level, choose)?;
         Ok((self.choice(index, wishes), compressor))
     }
 
@@ -228,9 +242,6 @@ impl<P: Predicate> Plan<P> {
         }
     }
 }
-
-/// The first capacity of the buffer that joins small frames.
-const FIRST_BUFFER: usize = 512;
 
 /// Appends how long the encoder took, keeping what the handler measured.
 fn add_timing(headers: &mut HeaderMap, start: Instant) {

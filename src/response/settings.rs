@@ -1,6 +1,6 @@
 use crate::codec::{Codec, CompressionLevel};
 use crate::codings::Codings;
-use crate::engine::{Compressor, EncoderPool};
+use crate::engine::{Compressor, EncoderPool, Place, Sizing};
 use crate::policy::{Config, Offer, Reason};
 use crate::stats::Recorder;
 use std::hash::RandomState;
@@ -17,6 +17,7 @@ pub(crate) struct Settings {
     pub(crate) pool: EncoderPool,
     pub(crate) recorder: Recorder,
     pub(crate) batch_limit: usize,
+    pub(crate) sizing: Sizing,
     /// Makes the padding by content unforeseeable.
     pub(crate) padding_key: RandomState,
 }
@@ -46,6 +47,7 @@ impl Settings {
     pub(crate) fn admit(
         &self,
         size: Option<u64>,
+        place: Place,
         level: impl Fn(usize) -> CompressionLevel,
         choose: impl Fn(&dyn Fn(usize) -> bool) -> Option<usize>,
     ) -> Result<(usize, Compressor), Reason> {
@@ -57,6 +59,7 @@ impl Settings {
             };
             let mut compressor = Compressor::new(&self.pool, self.codec(index), level(index), size);
             compressor.limit_batch(self.batch_limit);
+            compressor.learn(&self.sizing, place);
             if compressor.reserve() {
                 return Ok((index, compressor));
             }
@@ -85,6 +88,7 @@ impl Default for Settings {
             pool: EncoderPool::default(),
             recorder: Recorder::default(),
             batch_limit: usize::MAX,
+            sizing: Sizing::new(),
             padding_key: RandomState::new(),
         };
         settings.configure(|_| ());

@@ -202,11 +202,18 @@ fn declared_memory_is_what_a_zstd_context_holds() {
             context.set_parameter(zstd::zstd_safe::CParameter::CompressionLevel(setup.level)).unwrap();
             if size.is_none() {
                 context.set_parameter(zstd::zstd_safe::CParameter::WindowLog(17)).unwrap();
-                if level > 3 {
-                    context.set_parameter(zstd::zstd_safe::CParameter::HashLog(17)).unwrap();
-                    context.set_parameter(zstd::zstd_safe::CParameter::ChainLog(17)).unwrap();
-                }
-            } else if level > 19 {
+            }
+            let tables = match level {
+                0 | 2..=4 if size.is_none() => Some((15, 14)),
+                0 | 3 if size == Some(100_000) => Some((15, 14)),
+                5.. if size.is_none() => Some((17, 17)),
+                _ => None,
+            };
+            if let Some((hash, chain)) = tables {
+                context.set_parameter(zstd::zstd_safe::CParameter::HashLog(hash)).unwrap();
+                context.set_parameter(zstd::zstd_safe::CParameter::ChainLog(chain)).unwrap();
+            }
+            if size.is_some() && level > 19 {
                 context.set_parameter(zstd::zstd_safe::CParameter::WindowLog(23)).unwrap();
             }
             context.set_pledged_src_size(size).unwrap();

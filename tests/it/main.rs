@@ -16,6 +16,7 @@ mod property;
 mod rooms;
 mod round_trips;
 mod server_requests;
+mod sizing;
 mod streams;
 mod support;
 mod writer;

@@ -4,7 +4,7 @@ use super::layer::RequestCompressionLayer;
 use super::origins::{Origin, Origins};
 use crate::body::{Ahead, CompressionBody, End, LookAhead, Stream};
 use crate::codec::CompressionLevel;
-use crate::engine::Compressor;
+use crate::engine::{Compressor, Place};
 use crate::error::BoxError;
 use crate::policy::predicate::Predicate;
 use crate::policy::{
@@ -13,7 +13,7 @@ use crate::policy::{
 };
 use crate::response::Settings;
 use bytes::Bytes;
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
@@ -55,6 +55,8 @@ pub(super) struct Look<B> {
     ahead: LookAhead,
     /// Whether to wait for a body that is not ready.
     wait: bool,
+    /// Where the sizes of bodies like this one are recorded.
+    place: Place,
     size: Option<u64>,
     min_size: u64,
     facts: RequestFacts,
@@ -88,11 +90,14 @@ where
                 let (parts, body) = request.into_parts();
                 let size = body.size_hint().exact();
                 let streams = sent.settings.codec(offer).streams();
+                let place = place(&parts);
+                let expected = sent.settings.sizing.expect(place);
                 let bound = bound(sent.settings.config.look_ahead().max(layer.wait), size, streams);
                 Self::Look(Box::new(Look {
                     parts,
                     body: Box::pin(body),
-                    ahead: LookAhead::nothing(bound, FIRST_BUFFER),
+                    ahead: LookAhead::expecting(bound, &expected),
+                    place,
                     wait: layer.wait > 0,
                     size,
                     min_size: if layer.force { 0 } else { layer.predicate.min_size() },
@@ -173,11 +178,13 @@ fn bound(look_ahead: usize, size: Option<u64>, streams: bool) -> usize {
     }
 }
 
+fn place(request: &Parts) -> Place {
+    let media_type = request.headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    Place::of_route(request.uri.path().as_bytes()).of_type(media_type)
+}
+
 /// What a future's user may not do.
 pub(super) const POLLED: &str = "not polled after it was ready";
-
-/// The first capacity of the buffer that joins small frames.
-const FIRST_BUFFER: usize = 512;
 
 /// The longest body that is gathered for a coding that cannot stream: Prometheus's remote write, which is what
 /// such codings are for, stays far below it.
@@ -236,7 +243,7 @@ where
         let settings = &self.sent.settings;
         let level = |offer| self.sent.level(offer);
         let choose = |usable: &dyn Fn(usize) -> bool| self.sent.choose(self.accepts, usable);
-        let (offer, compressor) = match settings.admit(self.size, level, choose) {
+        let (offer, compressor) = match settings.admit(self.size, self.place, level, choose) {
             Ok(admitted) => admitted,
             Err(reason) => return self.pass(reason),
         };

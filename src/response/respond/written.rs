@@ -37,7 +37,7 @@ impl<P: Predicate> Plan<P> {
         if length == Length::Unknown && self.facts.needs_length() {
             return Err(Reason::Http10);
         }
-        let (_, mut compressor) = self.admit(None, &wishes)?;
+        let (_, mut compressor) = self.admit(None, self.place(response.headers()), &wishes)?;
         if compressor.codec().pads() {
             compressor.pad(padding::choose(&self.settings, None));
         }

@@ -18,9 +18,12 @@ use tower_compress::{CompressionLayer, EncoderPool};
 fn all_is_back(pool: &EncoderPool, codec: &dyn Codec, contexts: usize) {
     let stats = pool.stats();
     let level = codec.level(CompressionLevel::Default);
-    let prices: Vec<_> = [(level, None), (level, Some(5000)), (codec.level_for_batch(level, 86), None)]
+    let (unknown, small) = (codec.size_class(None), codec.size_class(Some(5000)));
+    let likely = codec.likely_class(5000);
+    let fixed = codec.level_for_batch(level, 86);
+    let prices: Vec<_> = [(level, unknown), (level, small), (level, likely), (fixed, unknown)]
         .into_iter()
-        .map(|(level, size)| codec.memory(Setup { level, size_class: codec.size_class(size) }))
+        .map(|(level, size_class)| codec.memory(Setup { level, size_class }))
         .collect();
     // All sums that so many contexts can have.
     let sums = (0..stats.idle).fold(vec![0], |sums, _| {

@@ -1,0 +1,148 @@
+//! What a layer learns of its recent bodies, as far as it shows from outside.
+
+use crate::support::corpus::json;
+use crate::support::serve::{answer, coding, receive};
+use crate::support::{Script, Step};
+use bytes::Bytes;
+use http::Response;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http_body_util::Full;
+use tower_compress::engine::{Observed, Place, Sizing};
+use tower_compress::{CompressionLayer, EncoderPool, Reason};
+
+/// Messages after which lengths count.
+const ENOUGH: usize = 8;
+
+fn layer() -> CompressionLayer {
+    CompressionLayer::new().pool(EncoderPool::new())
+}
+
+fn typed<B>(content_type: &str, body: B) -> Response<B> {
+    Response::builder().header(CONTENT_TYPE, content_type).body(body).unwrap()
+}
+
+fn has_length<B>(response: &Response<B>) -> bool {
+    response.headers().contains_key(CONTENT_LENGTH)
+}
+
+/// Bodies of unknown size that all go on beyond the look-ahead.
+async fn long_bodies(layer: &CompressionLayer, count: usize) {
+    let input = json(100_000);
+    for _ in 0..count {
+        let response = answer(layer, "gzip", typed("application/json", Script::cut(&input, 100))).await;
+        assert!(!has_length(&response));
+        assert!(receive(response.into_body()).await.decoded("gzip") == input);
+    }
+}
+
+#[tokio::test]
+async fn where_no_body_ends_within_the_look_ahead_it_is_not_looked_for() {
+    let layer = layer();
+    let input = json(40_000);
+    let list = || typed("application/json", Script::cut(&input, 100));
+    long_bodies(&layer, ENOUGH - 1).await;
+    assert!(has_length(&answer(&layer, "gzip", list()).await), "not yet");
+
+    // One such body is remembered for a while.
+    long_bodies(&layer, ENOUGH / 2).await;
+    assert!(has_length(&answer(&layer, "gzip", list()).await), "some ended");
+
+    long_bodies(&layer, 4 * ENOUGH).await;
+    let response = answer(&layer, "gzip", list()).await;
+    assert!(!has_length(&response), "the first byte did not wait for the end");
+    assert_eq!(receive(response.into_body()).await.decoded("gzip"), input);
+    assert!(has_length(&answer(&layer, "gzip", list()).await), "one that ended is enough");
+}
+
+#[tokio::test]
+async fn what_is_known_goes_before_what_was_learned() {
+    let layer = layer();
+    let input = json(40_000);
+    long_bodies(&layer, 4 * ENOUGH).await;
+    let body = Full::new(Bytes::from(input.clone()));
+    let response = answer(&layer, "gzip", typed("application/json", body)).await;
+    assert!(has_length(&response), "its size hint says that it ends");
+    assert_eq!(receive(response.into_body()).await.decoded("gzip"), input);
+}
+
+#[tokio::test]
+async fn the_minimum_size_holds_whatever_was_learned() {
+    let layer = layer();
+    long_bodies(&layer, 4 * ENOUGH).await;
+    for size in [1, 500, 1023] {
+        let input = json(size);
+        let response = answer(&layer, "gzip", typed("application/json", Script::cut(&input, 7))).await;
+        assert_eq!((coding(&response), has_length(&response)), ("identity", true), "{size}");
+    }
+    assert_eq!(layer.stats().passed(Reason::BelowMinimum), 3);
+}
+
+#[tokio::test]
+async fn types_do_not_learn_from_one_another() {
+    let layer = layer();
+    long_bodies(&layer, 4 * ENOUGH).await;
+    let page = Script::cut(&json(40_000), 100);
+    assert!(has_length(&answer(&layer, "gzip", typed("text/html", page)).await));
+}
+
+#[tokio::test]
+async fn a_layer_can_be_told_not_to_learn() {
+    let layer = layer().sizing(Sizing::fixed(8192));
+    long_bodies(&layer, 4 * ENOUGH).await;
+    let list = Script::cut(&json(40_000), 100);
+    assert!(has_length(&answer(&layer, "gzip", typed("application/json", list)).await));
+}
+
+/// The window that a zstd frame asks for (RFC 8878 section 3.1.1.1.2), if it says one.
+fn window(frame: &[u8]) -> Option<u64> {
+    const SINGLE_SEGMENT: u8 = 1 << 5;
+    let (descriptor, byte) = (frame[4], frame[5]);
+    (descriptor & SINGLE_SEGMENT == 0).then(|| {
+        let base = 1 << (10 + (byte >> 3));
+        base + base / 8 * u64::from(byte & 7)
+    })
+}
+
+#[tokio::test]
+async fn short_streams_come_to_hold_a_small_window_and_long_ones_still_decode() {
+    let layer = layer();
+    let script = |length| {
+        // Pending at once, so that there is nothing to look ahead at; and a pause before the end.
+        let pieces = json(length).chunks(500).map(Step::data).collect::<Vec<_>>();
+        let (first, rest) = pieces.split_first().unwrap();
+        let pause = vec![Step::Yield; 4];
+        let steps = [&pause[..], std::slice::from_ref(first), &pause, rest].concat();
+        typed("text/plain", Script::new(steps))
+    };
+    for message in 0..2 * ENOUGH {
+        let received = receive(answer(&layer, "zstd", script(8000)).await.into_body()).await;
+        let expected = if message < ENOUGH { 128 << 10 } else { 16 << 10 };
+        assert_eq!(window(&received.bytes()), Some(expected), "{message}");
+    }
+    let received = receive(answer(&layer, "zstd", script(300_000)).await.into_body()).await;
+    assert_eq!(window(&received.bytes()), Some(16 << 10), "nobody could know");
+    assert!(received.decoded("zstd") == json(300_000));
+    let received = receive(answer(&layer, "zstd", script(8000)).await.into_body()).await;
+    assert_eq!(window(&received.bytes()), Some(128 << 10), "one long stream is enough");
+}
+
+#[tokio::test]
+async fn hostile_sizes_make_nobody_hold_more_than_the_look_ahead() {
+    let sizing = Sizing::new();
+    let layer = layer().sizing(sizing.clone());
+    let paths = ["/", "/a", "/7"];
+    for (round, size) in [0, 1, 70_000, 300_000].into_iter().cycle().take(40).enumerate() {
+        let body = Script::cut(&json(size), 1 + round % 3 * 5000);
+        receive(answer(&layer, "gzip", typed("application/json", body)).await.into_body()).await;
+    }
+    // Whatever is recorded, by this layer or by who else shares the record.
+    for path in paths {
+        let place = Place::of_route(path.as_bytes()).of_type(b"application/json");
+        sizing.record(
+            place,
+            Observed { gathered: usize::MAX, output: Some(usize::MAX), length: Some(u64::MAX) },
+        );
+        let expected = sizing.expect(place);
+        assert!(expected.gathered() <= 64 * 1024 && expected.output() <= 64 * 1024);
+    }
+}
