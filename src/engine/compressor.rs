@@ -280,9 +280,15 @@ impl Compressor {
     ///
     /// If the encoder fails.
     pub fn whole(mut self, message: &[u8]) -> Result<(Bytes, Tally), Error> {
-        self.encode(Source::Given(message), Operation::Finish)?;
-        self.phase = Phase::Finished;
-        let output = self.take_output();
+        debug_assert!(self.phase == Phase::New && self.buffer.is_empty());
+        // On failure the context is dropped here.
+        let mut context = self.first(message.len(), Operation::Finish)?;
+        context.encoder.encode(message, Operation::Finish, &mut context.output)?;
+        let output = Bytes::copy_from_slice(&context.output);
+        self.pool.give(context);
+        self.tally.bytes_in = message.len() as u64;
+        self.tally.bytes_out = output.len() as u64;
+        self.tally.encoder_calls = 1;
         Ok((output, self.tally))
     }
 
