@@ -1,0 +1,140 @@
+//! What learning costs: instructions by callgrind, and time where two threads share what is learned.
+
+use crate::figures::Figure;
+use cpu_time::ThreadTime;
+use std::hint::black_box;
+use std::process::Command;
+use std::sync::Barrier;
+use std::thread;
+use tower_compress::engine::{Observed, Place, Sizing};
+
+/// The first word of the command line by which this bench calls itself under callgrind.
+pub(crate) const CHILD: &str = "learn";
+
+/// Instructions for one response.
+const INSTRUCTIONS: f64 = 200.0;
+
+/// Time with two threads on one record, against each thread on its own.
+const SHARED: f64 = 1.05;
+
+/// What the responses are like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// All ended within the look-ahead, and all of one size.
+    Steady,
+    /// All went on beyond it.
+    Streams,
+    /// Each is unlike the one before, so that each changes the record.
+    Shifting,
+}
+
+const KINDS: [(&str, Kind); 3] =
+    [("steady", Kind::Steady), ("streams", Kind::Streams), ("shifting", Kind::Shifting)];
+
+impl Kind {
+    fn named(name: &str) -> Self {
+        KINDS.iter().find(|(of, _)| *of == name).expect("a kind of responses").1
+    }
+}
+
+pub(crate) fn run() -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for (name, _) in KINDS {
+        match instructions(name) {
+            Some(count) => {
+                let name = format!("learning, {name}: cost of a response");
+                figures.push(Figure::at_most(name, count, "instructions", INSTRUCTIONS));
+            }
+            None => eprintln!("valgrind is needed to count instructions"),
+        }
+    }
+    let (own, shared) = (two_threads(Kind::Steady, false), two_threads(Kind::Steady, true));
+    println!(
+        "\nlearning in two threads: {own:.1} ns a response each on its own, {shared:.1} ns on one record"
+    );
+    let (own_shifting, shared_shifting) =
+        (two_threads(Kind::Shifting, false), two_threads(Kind::Shifting, true));
+    println!("where every response changes the record: {own_shifting:.1} ns, and {shared_shifting:.1} ns");
+    figures.push(Figure::at_most("learning, two threads / one each", shared / own, "ratio", SHARED));
+    figures
+}
+
+/// So many responses of a kind; `nothing`: without learning.
+pub(crate) fn respond(kind: &str, count: usize) {
+    match kind {
+        NOTHING => responses(None, Kind::Steady, count),
+        kind => responses(Some(&Sizing::new()), Kind::named(kind), count),
+    }
+}
+
+const NOTHING: &str = "nothing";
+
+fn responses(sizing: Option<&Sizing>, kind: Kind, count: usize) {
+    for response in 0..count {
+        let path = black_box(b"/api/v1/customers/83123/orders");
+        let content_type = black_box(b"application/json");
+        let length = black_box(if kind == Kind::Shifting && response % 2 == 0 { 300 } else { 26_000 });
+        if let Some(sizing) = sizing {
+            learn(sizing, kind, path, content_type, length);
+        }
+    }
+}
+
+/// All that a layer does to learn.
+fn learn(sizing: &Sizing, kind: Kind, path: &[u8], content_type: &[u8], length: usize) {
+    let place = Place::of_route(path).of_type(content_type);
+    let expected = sizing.expect(place);
+    black_box(expected.gathered());
+    black_box(expected.is_longer_than(65_536));
+    let mut observed = Observed { gathered: length, output: None, length: Some(length as u64) };
+    if kind == Kind::Streams {
+        black_box(expected.output());
+        black_box(expected.length());
+        observed.output = Some(length / 2);
+    }
+    sizing.record(place, observed);
+}
+
+/// What learning adds to a response. The differences between runs leave out what it takes to start, and to count.
+fn instructions(kind: &str) -> Option<f64> {
+    const RESPONSES: usize = 1000;
+    let of = |kind| Some(collected(kind, 2 * RESPONSES)? - collected(kind, RESPONSES)?);
+    Some((of(kind)? - of(NOTHING)?) / RESPONSES as f64)
+}
+
+fn collected(kind: &str, count: usize) -> Option<f64> {
+    let run = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(std::env::current_exe().ok()?)
+        .args([CHILD, kind, &count.to_string()])
+        .output()
+        .ok()?;
+    let told = String::from_utf8_lossy(&run.stderr);
+    told.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
+}
+
+/// Nanoseconds of CPU time for each response, in two threads at once: the median of several runs.
+fn two_threads(kind: Kind, shared: bool) -> f64 {
+    const RUNS: usize = 21;
+    const RESPONSES: usize = 100_000;
+    let mut times: Vec<f64> = (0..RUNS)
+        .map(|_| {
+            let one = Sizing::new();
+            let start = Barrier::new(2);
+            let run = || {
+                let sizing = if shared { one.clone() } else { Sizing::new() };
+                start.wait();
+                let time = ThreadTime::now();
+                responses(Some(&sizing), kind, RESPONSES);
+                time.elapsed().as_nanos() as f64 / RESPONSES as f64
+            };
+            thread::scope(|scope| {
+                let other = scope.spawn(run);
+                let times = (run(), other.join().expect("the other thread is well"));
+                f64::midpoint(times.0, times.1)
+            })
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[RUNS / 2]
+}
