@@ -44,6 +44,10 @@ static HEAP: heap::Counting = heap::Counting;
 /// The sizes, by the names that they have in tables, in orders.
 const SIZES: [(&str, usize); 5] = [("402B", 1), ("1.6K", 4), ("26K", 64), ("416K", 1024), ("10M", 25_600)];
 
+/// The size that is cut into frames of so many bytes, as JSON.
+const SWEPT: &str = "416K";
+const FRAMES: [usize; 8] = [4, 16, 64, 256, 1024, 4096, 16_384, 65_536];
+
 /// CPU time for each contender on each workload. The format that the bounds are about gets more.
 const BUDGET: Duration = Duration::from_millis(40);
 const JSON_BUDGET: Duration = Duration::from_millis(120);
@@ -93,19 +97,30 @@ fn run() -> ExitCode {
 fn cases(words: &[String], mut each: impl FnMut(&str, &Case)) {
     for format in Format::ALL {
         for (size, count) in SIZES {
-            let mut writes = None;
-            for shape in [Shape::Whole, Shape::Tiny] {
-                let workload = format!("{}/{size}/{}", format.name(), shape.name());
+            let mut recorded = None;
+            for (name, shape, frame) in shapes(format, size) {
+                let workload = format!("{}/{size}/{name}", format.name());
                 for coding in coding::ALL {
                     let name = format!("{workload}/{}", coding.label);
-                    if !words.iter().all(|word| name.contains(word.as_str())) {
+                    let swept = [coding::GZIP, coding::ZSTD].contains(&coding);
+                    if frame.is_some() && !swept || !words.iter().all(|word| name.contains(word.as_str())) {
                         continue;
                     }
-                    let writes = writes.get_or_insert_with(|| Writes::record(format, &orders::orders(count)));
-                    let content_type = format.content_type();
-                    each(&workload, &Case { writes: writes.clone(), content_type, shape, coding });
+                    let writes =
+                        recorded.get_or_insert_with(|| Writes::record(format, &orders::orders(count)));
+                    let writes = frame.map_or_else(|| writes.clone(), |bytes| writes.cut(bytes));
+                    each(&workload, &Case { writes, content_type: format.content_type(), shape, coding });
                 }
             }
         }
     }
+}
+
+/// How bodies come, by the names that it has in workloads: as a whole, in the serializer's writes, and one body in
+/// frames of several sizes.
+fn shapes(format: Format, size: &str) -> impl Iterator<Item = (String, Shape, Option<usize>)> {
+    let frames: &[usize] = if (format, size) == (Format::Json, SWEPT) { &FRAMES } else { &[] };
+    let plain = [Shape::Whole, Shape::Tiny].map(|shape| (shape.name().to_owned(), shape, None));
+    let swept = frames.iter().map(|bytes| (format!("frames-{bytes}"), Shape::Tiny, Some(*bytes)));
+    plain.into_iter().chain(swept)
 }

@@ -32,6 +32,14 @@ impl Shape {
             Self::Tiny => "tiny",
         }
     }
+
+    /// The end of a workload's name.
+    pub(crate) fn suffix(self) -> &'static str {
+        match self {
+            Self::Whole => "/whole",
+            Self::Tiny => "/tiny",
+        }
+    }
 }
 
 /// One body, in one coding.
