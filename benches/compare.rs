@@ -24,6 +24,10 @@ mod measure;
 mod orders;
 #[path = "compare/peers.rs"]
 mod peers;
+#[path = "compare/pool.rs"]
+mod pool;
+#[path = "support/pools.rs"]
+mod pools;
 #[path = "support/random.rs"]
 mod random;
 #[path = "compare/rows.rs"]
@@ -80,6 +84,7 @@ fn run() -> ExitCode {
     });
     let everything = words.is_empty();
     if everything {
+        figures.push(pool::run());
         let of_peers = peers::run();
         for same in
             of_peers.chunk_by(|one, other| (&one.workload, &one.codec) == (&other.workload, &other.codec))
