@@ -45,7 +45,8 @@ fn packages() -> String {
     let lock = fs::read_to_string("Cargo.lock").unwrap_or_default();
     let version = |name: &str| {
         let start = format!("name = \"{name}\"\nversion = \"");
-        let after = lock.split_once(&start)?.1;
+        // Of several the last one is the newest, and this package's own.
+        let after = lock.rsplit_once(&start)?.1;
         Some(format!("{name} {}", after.split('"').next()?))
     };
     PACKAGES.iter().filter_map(|name| version(name)).collect::<Vec<_>>().join(", ")

@@ -38,7 +38,7 @@ fn by_size(all: &[Compared]) -> Plot {
                     let bytes = all.iter().find(|row| row.workload == workload)?.bytes_in;
                     Some((bytes as f64, net(all, &workload, codec, variant)?))
                 });
-                let shape_name = if shape == "tiny" { "its writes" } else { "whole" };
+                let shape_name = if shape == "tiny" { "in writes" } else { "whole" };
                 let curve = Series::line(format!("{variant}, {codec}, {shape_name}"), points.collect());
                 plot.add(styled(curve, variant, shape == "whole"));
             }

@@ -148,31 +148,34 @@ pub(crate) fn others(size: &str) -> Result<String, String> {
     Ok(table(&head, lines))
 }
 
-/// What the package of peers measured.
+/// What the package of peers measured, by the names that it gives its variants: a layer, and what draining costs
+/// with the same kind of body.
+const PEERS: [(&str, &str, &str); 5] = [
+    ("tower-compress", "tower-compress (together)", "drain (together)"),
+    ("tower-http on zlib-rs", "tower-http (together)", "drain (together)"),
+    ("tower-http on miniz_oxide, its default", "tower-http (miniz)", "drain (miniz)"),
+    ("http-response-compression", "http-response-compression (together)", "drain (together)"),
+    ("http_compression", "http_compression (together)", "drain (http_extensions) (together)"),
+];
+
 pub(crate) fn peers() -> Result<String, String> {
     let all = compared()?;
-    let known = [LIMIT, DRAIN, OURS, TOWER_HTTP, "tower-compress writer", "encoder in slices"];
-    let is_peer = |row: &&Compared| row.variant.contains('(') && !known.contains(&&*row.variant);
-    let mut lines: Vec<_> = all
+    let first = PEERS[0].1;
+    let lines: Vec<_> = all
         .iter()
-        .filter(is_peer)
-        .map(|row| {
-            let spread = format!("±{:.0} %", row.spread * 100.0);
-            vec![
-                format!("{}, {}", row.workload, row.codec),
-                row.variant.clone(),
-                micros(row.cpu_ns),
-                spread,
-                grouped(row.bytes_out),
-                grouped(row.allocations),
-            ]
+        .filter(|row| row.variant == first)
+        .map(|ours| {
+            let of = |variant| cpu(&all, &ours.workload, &ours.codec, variant);
+            let net = |variant, drain| Some(micros(of(variant)? - of(drain)?));
+            let nets = PEERS.map(|(_, variant, drain)| net(variant, drain).unwrap_or_else(|| "-".into()));
+            std::iter::once(format!("{}, {}", ours.workload, ours.codec)).chain(nets).collect()
         })
         .collect();
     if lines.is_empty() {
         return Err("cargo bench --bench compare".into());
     }
-    lines.sort();
-    Ok(table(&["body", "layer", "CPU, us", "spread", "coded", "allocations"], lines))
+    let head: Vec<_> = std::iter::once("net CPU, us").chain(PEERS.map(|(name, ..)| name)).collect();
+    Ok(table(&head, lines))
 }
 
 /// All figures of one bench.
