@@ -111,13 +111,22 @@ fn cases(words: &[String], mut each: impl FnMut(&str, &Case)) {
                     if frame.is_some() && !swept || !words.iter().all(|word| name.contains(word.as_str())) {
                         continue;
                     }
-                    let writes =
-                        recorded.get_or_insert_with(|| Writes::record(format, &orders::orders(count)));
+                    let writes = recorded
+                        .get_or_insert_with(|| Writes::record(format, &orders::orders(like(format, count))));
                     let writes = frame.map_or_else(|| writes.clone(), |bytes| writes.cut(bytes));
                     each(&workload, &Case { writes, content_type: format.content_type(), shape, coding });
                 }
             }
         }
+    }
+}
+
+/// As many orders as make a body of about the size that `count` of them have as JSON.
+fn like(format: Format, count: usize) -> usize {
+    match format {
+        Format::Json | Format::Html => count,
+        Format::Xml => (count * 2 / 3).max(1),
+        Format::Protobuf => count * 9 / 4,
     }
 }
 
