@@ -1,7 +1,7 @@
 //! The compressor: a write buffer, an encoder that comes when it is needed, and the output.
 
-use super::context::{Charge, Context, Key};
-use super::pool::EncoderPool;
+use super::context::{Context, Key};
+use super::pool::{EncoderPool, Reservation};
 use super::sizing::{self, Observed, Sizing};
 use super::slot::{Place, Slot};
 use super::write_buffer::WriteBuffer;
@@ -51,7 +51,7 @@ pub struct Compressor {
     context: Option<Box<Context>>,
     /// Where the context sits while the stream waits. Made when it first does.
     slot: Option<Arc<Slot>>,
-    reserved: Option<Charge>,
+    reserved: Option<Reservation>,
     /// Whether the context stays with the stream while it waits, and when that was last asked.
     keeps: bool,
     lacked: u64,
@@ -330,21 +330,23 @@ impl Compressor {
         }
     }
 
-    /// Puts the context where other streams can take it, while this one waits. Only does so between a flush
-    /// and the next write, when the output is taken, and for codecs that can park.
+    /// Puts the context where other streams can take it, while this one waits. Only does so when the output is
+    /// taken, and for codecs that can park. If it is taken away before a flush, that is made up for.
+    ///
+    /// After a flush the stream is expected to wait for longer, and gives its buffers back, too.
     pub fn park(&mut self) {
-        if self.unflushed() {
-            return;
-        }
-        if self.buffer.capacity() > IDLE_BUFFER {
+        let flushed = !self.unflushed();
+        if flushed && self.buffer.capacity() > IDLE_BUFFER {
             self.buffer.release();
         }
         if self.phase != Phase::Begun || self.output_len() > 0 {
             return;
         }
         let Some(mut context) = self.context.take() else { return };
-        context.shrink();
-        if self.codec.parks() && self.keeps {
+        if flushed {
+            context.shrink();
+        }
+        if self.codec.parks() && (self.keeps || self.held_back) {
             self.pool.park(self.slot.get_or_insert_default(), context);
             return;
         }
@@ -415,7 +417,7 @@ impl Compressor {
         if at_hand.is_none() {
             match self.slot.as_ref().map(|slot| self.pool.resume(slot)) {
                 Some(Place::Waiting(context)) => at_hand = Some(context),
-                Some(Place::Suspended(stream)) => suspended = Some(stream),
+                Some(Place::Suspended { stream, output }) => suspended = Some((stream, output)),
                 Some(Place::Empty) | None => {}
             }
         }
@@ -427,7 +429,7 @@ impl Compressor {
                 match (at_hand, suspended) {
                     (Some(context), _) if context.key.setup.level == level => Ok(context),
                     (Some(context), _) => self.change_level(context, level),
-                    (None, Some(stream)) => self.go_on(stream, level),
+                    (None, Some((stream, output))) => self.go_on(stream, &output, level),
                     (None, None) => Err(Error::new(Kind::Encode)),
                 }
             }
@@ -451,7 +453,7 @@ impl Compressor {
         if self.codec.parks() && operation != Operation::Finish {
             self.keeps = self.pool.may_keep(&key, &mut self.lacked);
         }
-        let mut context = self.pool.take(key, self.reserved.take())?;
+        let mut context = self.pool.take(key, self.reserved.as_mut())?;
         context.output.reserve(self.expected_output);
         self.phase = Phase::Begun;
         if let Some(size) = self.pledged {
@@ -496,11 +498,15 @@ impl Compressor {
         resume(context, stream)
     }
 
-    fn go_on(&mut self, stream: Suspended, level: i32) -> Result<Box<Context>, Error> {
+    fn go_on(&mut self, stream: Suspended, output: &[u8], level: i32) -> Result<Box<Context>, Error> {
         self.tally.resumed += 1;
+        // Whoever took the context away has flushed it.
+        self.held_back = false;
         let key = self.key(level);
         self.keeps = self.pool.may_keep(&key, &mut self.lacked);
-        resume(self.pool.take(key, None)?, stream)
+        let mut context = resume(self.pool.take(key, None)?, stream)?;
+        context.output.extend_from_slice(output);
+        Ok(context)
     }
 
     fn key(&self, level: i32) -> Key {
@@ -508,6 +514,7 @@ impl Compressor {
     }
 
     fn release(&mut self) {
+        self.reserved = None;
         let parked = self.slot.take().map(|slot| self.pool.resume(&slot));
         if let Some(Place::Waiting(context)) = parked {
             self.pool.give(context);
