@@ -3,7 +3,7 @@
 //! This room knows bytes alone: no HTTP, no tower, no polling. Adding a codec is one module here, one row
 //! in [`CODECS`], one Cargo feature and one row in the tests.
 
-#[cfg(any(feature = "gzip", feature = "deflate", feature = "zstd", feature = "brotli"))]
+#[cfg(any(feature = "gzip", feature = "deflate", feature = "zstd"))]
 mod append;
 #[cfg(feature = "brotli")]
 mod brotli;
@@ -13,7 +13,7 @@ mod deflate;
 mod fixed_deflate;
 #[cfg(any(feature = "gzip", feature = "deflate"))]
 mod framed_deflate;
-#[cfg(any(feature = "gzip", feature = "deflate", feature = "zstd", feature = "snappy"))]
+#[cfg(any(feature = "gzip", feature = "zstd", feature = "snappy"))]
 mod gather;
 #[cfg(feature = "gzip")]
 mod gzip;
