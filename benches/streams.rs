@@ -74,5 +74,9 @@ fn main() -> ExitCode {
         }
     }
     let check = options.iter().any(|option| option == "--check");
-    if words.is_empty() { figures::conclude("streams", &figures, check) } else { figures::judge(&figures, check) }
+    if words.is_empty() {
+        figures::conclude("streams", &figures, check)
+    } else {
+        figures::judge(&figures, check)
+    }
 }
