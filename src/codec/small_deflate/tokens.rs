@@ -27,7 +27,7 @@ pub(super) const MEMORY: usize = size_of::<Token>() * MOST;
 type Token = u32;
 
 fn token(symbol: Symbol, base: usize) -> Token {
-    Token::from(symbol.number) + base as Token | Token::from(symbol.extra) << 16
+    (Token::from(symbol.number) + base as Token) | Token::from(symbol.extra) << 16
 }
 
 fn number(token: Token) -> usize {
