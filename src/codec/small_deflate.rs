@@ -1,8 +1,8 @@
 //! Raw deflate (RFC 1951) for small whole messages.
 //!
 //! zlib clears 128 KiB of hash heads for each message, which is most of its time where that has a few hundred bytes.
-//! Here all tables fit into the nearest cache, and the work goes in passes that hardly branch: link the places that
-//! are alike, choose literals and matches, count them, make the codes, write. A message of more than [`MAX_BLOCK`]
+//! Here the tables are as small as the message, and the work goes in passes that hardly branch: link places that are
+//! alike, choose literals and matches, count them, make the codes, write. A message of more than [`MAX_BLOCK`]
 //! bytes or of several calls becomes several blocks that know nothing of each other. See "Why do small bodies change
 //! the encoder" in DESIGN.md.
 
