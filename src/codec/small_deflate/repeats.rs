@@ -55,6 +55,7 @@ impl Repeats {
     pub(super) fn load(&mut self, message: &[u8]) {
         self.end = FIRST + message.len();
         self.message[FIRST..self.end].copy_from_slice(message);
+        // What is read behind the message changes nothing; this makes sure that it is nothing of another one.
         self.message[self.end..self.end + AHEAD].fill(0);
         // Two to four hashes for each place: with fewer more of them collide, and more take longer to clear.
         let bits = (self.end.ilog2() + 2).min(HASH_BITS);
