@@ -10,6 +10,8 @@ mod brotli;
 #[cfg(feature = "deflate")]
 mod deflate;
 #[cfg(any(feature = "gzip", feature = "deflate"))]
+mod deflate_format;
+#[cfg(any(feature = "gzip", feature = "deflate"))]
 mod fixed_deflate;
 #[cfg(any(feature = "gzip", feature = "deflate"))]
 mod framed_deflate;
@@ -20,8 +22,12 @@ mod gzip;
 #[cfg(any(feature = "gzip", feature = "deflate"))]
 mod inflate;
 mod level;
+#[cfg(any(feature = "gzip", feature = "deflate"))]
+mod small_deflate;
 #[cfg(feature = "snappy")]
 mod snappy;
+#[cfg(any(feature = "gzip", feature = "deflate"))]
+mod zeroed;
 #[cfg(feature = "zstd")]
 mod zstd;
 
@@ -140,6 +146,15 @@ pub trait Codec: Any + fmt::Debug + Send + Sync {
     /// in DESIGN.md.
     fn level_for_batch(&self, level: i32, batch: usize) -> i32 {
         let _ = batch;
+        level
+    }
+
+    /// The level for a message of `length` bytes that comes in one call: `level`, or a number of the codec's own that
+    /// [`level`](Codec::level) never gives.
+    ///
+    /// A small message cannot pay for large tables; see "Why do small bodies change the encoder" in DESIGN.md.
+    fn level_for_whole(&self, level: i32, length: usize) -> i32 {
+        let _ = length;
         level
     }
 

@@ -440,7 +440,8 @@ impl Compressor {
     fn first(&mut self, length: usize, operation: Operation) -> Result<Box<Context>, Error> {
         let level = match operation {
             Operation::Flush => self.codec.level_for_batch(self.setup.level, length),
-            Operation::Encode | Operation::Finish => self.setup.level,
+            Operation::Finish => self.codec.level_for_whole(self.setup.level, length),
+            Operation::Encode => self.setup.level,
         };
         if operation == Operation::Finish && self.pledged.is_none() {
             // The only call: now the size is known after all. What was reserved is for a larger context.

@@ -22,10 +22,12 @@ fn all_is_back(pool: &EncoderPool, codec: &dyn Codec, contexts: usize) {
     let (unknown, small) = (codec.size_class(None), codec.size_class(Some(5000)));
     let likely = codec.likely_class(5000);
     let fixed = codec.level_for_batch(level, 86);
-    let prices: Vec<_> = [(level, unknown), (level, small), (level, likely), (fixed, unknown)]
-        .into_iter()
-        .map(|(level, size_class)| codec.memory(Setup { level, size_class }))
-        .collect();
+    let whole = codec.level_for_whole(level, 986);
+    let prices: Vec<_> =
+        [(level, unknown), (level, small), (level, likely), (fixed, unknown), (whole, unknown)]
+            .into_iter()
+            .map(|(level, size_class)| codec.memory(Setup { level, size_class }))
+            .collect();
     // All sums that so many contexts can have.
     let sums = (0..stats.idle).fold(vec![0], |sums, _| {
         sums.iter().flat_map(|sum| prices.iter().map(move |price| sum + price)).collect()

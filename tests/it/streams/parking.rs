@@ -333,7 +333,11 @@ fn streams_on_two_threads_take_each_others_contexts_without_loss() {
         let stats = pool.stats();
         assert_eq!(stats.parked, 0);
         assert!(stats.memory <= 2 * small_context(name));
-        assert_eq!(stats.memory, stats.idle * small_context(name));
+        // A stream that ended before its first event was a whole message.
+        let codec = by_name(name).unwrap();
+        let whole = codec.memory(Setup { level: codec.level_for_whole(6, 0), size_class: 0 });
+        let sum = |wholes| wholes * whole + (stats.idle - wholes) * small_context(name);
+        assert!((0..=stats.idle).any(|wholes| sum(wholes) == stats.memory), "{stats:?}");
     }
 }
 
@@ -344,8 +348,8 @@ fn a_context_of_another_level_is_adopted_and_one_of_another_coding_is_freed() {
     let pool = EncoderPool::with_limit(counting.memory(setup));
     let code = |level, codec: &'static dyn Codec| {
         let compressor = Compressor::new(&pool, codec, CompressionLevel::Precise(level), None);
-        let (coded, _) = compressor.whole(&json(5000)).unwrap();
-        assert!(decode(codec.name(), &coded).unwrap() == json(5000));
+        let (coded, _) = compressor.whole(&json(9000)).unwrap();
+        assert!(decode(codec.name(), &coded).unwrap() == json(9000));
         coded
     };
     let sizes = [code(1, counting), code(9, counting), code(1, counting)].map(|coded| coded.len());
