@@ -86,6 +86,7 @@ impl Pause {
     }
 
     /// Whether bytes have waited for the whole interval, although the producer never paused.
+    #[inline]
     pub(super) fn is_overdue(&self) -> bool {
         #[cfg(feature = "tokio")]
         if let FlushPolicy::Interval(interval) = self.policy {
@@ -94,12 +95,14 @@ impl Pause {
         false
     }
 
+    #[inline]
     #[cfg(feature = "tokio")]
     fn is_held_for(&self, time: Duration) -> bool {
         self.since.is_some_and(|since| since.elapsed() >= time)
     }
 
     /// Whether bytes have waited for as long as they may without an interval. Only a runtime's time counts.
+    #[inline]
     fn is_late(&self) -> bool {
         #[cfg(feature = "tokio")]
         if self.policy == FlushPolicy::Pause && self.is_held_for(HELD_AT_MOST) {

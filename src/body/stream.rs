@@ -124,6 +124,7 @@ impl Stream {
 
     /// Whether the next thing to do is to encode a large frame, on another thread.
     #[cfg(feature = "tokio")]
+    #[inline]
     pub(super) fn has_large_frame(&self) -> bool {
         self.rest.len() >= self.large && self.failed.is_none() && self.compressor.output_len() < CHUNK
     }

@@ -239,6 +239,7 @@ impl Compressor {
     }
 
     /// Whether there are bytes that the receiver cannot decode yet and that a flush would put out.
+    #[inline]
     #[must_use]
     pub fn unflushed(&self) -> bool {
         self.held_back || !self.buffer.is_empty()
@@ -293,6 +294,7 @@ impl Compressor {
     }
 
     /// Bytes of output that wait.
+    #[inline]
     #[must_use]
     pub fn output_len(&self) -> usize {
         self.context.as_ref().map_or(0, |context| context.output.len())
@@ -300,6 +302,7 @@ impl Compressor {
 
     /// Whether the output must be taken at once, however little it is: the pool is at its limit, and the
     /// context may not be kept beyond this call.
+    #[inline]
     #[must_use]
     pub fn must_put_out(&self) -> bool {
         self.context.as_ref().is_some_and(|context| context.transient && !context.output.is_empty())
