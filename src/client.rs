@@ -1,12 +1,12 @@
 //! reqwest's client below layers that know `http` alone.
 
-use crate::body::{Ahead, CompressionBody, End, LookAhead};
+use crate::body::{Ahead, CompressionBody, LookAhead};
 use crate::error::BoxError;
 use http_body::Body;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use tower_service::Service;
 
 /// reqwest's client as a service of `http::Request`, so that layers can be put around it.
@@ -75,13 +75,24 @@ where
     fn call(&mut self, request: http::Request<B>) -> ReqwestFuture {
         match reqwest::Request::try_from(request.map(body)) {
             Ok(request) => {
+                let asked = request.url().origin();
                 let response = self.inner.call(request);
-                ReqwestFuture(Box::pin(async { response.await.map(Into::into).map_err(Into::into) }))
+                ReqwestFuture(Box::pin(async move {
+                    let mut response = response.await.map_err(Into::into)?;
+                    if response.url().origin() != asked {
+                        response.extensions_mut().insert(FromElsewhere);
+                    }
+                    Ok(response.into())
+                }))
             }
             Err(error) => ReqwestFuture(Box::pin(std::future::ready(Err(error.into())))),
         }
     }
 }
+
+/// Marks a response that another origin gave than the one that was asked, after a redirect.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FromElsewhere;
 
 /// The body as reqwest likes it best: in one piece if it is, or else as a stream.
 fn body<B>(body: B) -> reqwest::Body
@@ -92,18 +103,16 @@ where
     if body.size_hint().exact().is_none() {
         return reqwest::Body::wrap(CompressionBody::pass(body));
     }
-    // A body that knows its size may be in memory. It is polled again if it was not ready, so that its waker is
-    // not missed.
+    // A body that knows its size may be in memory.
     let mut body = Box::pin(body);
     let size = usize::try_from(body.size_hint().exact().unwrap_or(0)).unwrap_or(usize::MAX);
-    let mut ahead = LookAhead::nothing(size.clamp(1, MAX_GATHERED), size.min(MAX_GATHERED));
-    ahead.look_on(body.as_mut(), &mut Context::from_waker(Waker::noop()));
-    let whole = ahead.whole().is_some();
+    let ahead = LookAhead::at_hand(body.as_mut(), size.clamp(1, MAX_GATHERED), size.min(MAX_GATHERED));
+    let is_one_piece = ahead.is_one_piece();
     let (first, second, end) = ahead.into_parts();
-    match end {
-        Some(End::Clean) if whole => reqwest::Body::from(first),
-        end => reqwest::Body::wrap(CompressionBody::ahead(body, Ahead { first, second, end })),
+    if is_one_piece {
+        return reqwest::Body::from(first);
     }
+    reqwest::Body::wrap(CompressionBody::ahead(body, Ahead { first, second, end }))
 }
 
 /// The most that is gathered from a body in several frames, so that it is in one piece for reqwest.

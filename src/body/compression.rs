@@ -1,4 +1,4 @@
-use super::{End, FlushMark, Stream};
+use super::{End, FlushMark, LookAhead, Stream};
 use crate::error::BoxError;
 use bytes::{Buf, Bytes};
 use http::HeaderMap;
@@ -58,6 +58,28 @@ impl<B> CompressionBody<B> {
     /// The inner body as it is.
     pub(crate) fn pass(body: B) -> Self {
         Self { inner: Inner::Direct { body }, work: Work::Pass }
+    }
+
+    /// The inner body as it is, looked at if it is small and says so: then what is in memory can be sent again
+    /// ([`try_clone`](Self::try_clone)).
+    pub(crate) fn pass_in_memory(body: B, bound: usize) -> Self
+    where
+        B: Body,
+        B::Error: Into<BoxError>,
+    {
+        if body.is_end_stream() {
+            let ahead = Ahead { end: Some(End::Clean), ..Ahead::default() };
+            return Self { inner: Inner::Direct { body }, work: Work::Ahead(ahead) };
+        }
+        let Some(size) = body.size_hint().exact().and_then(|size| usize::try_from(size).ok()) else {
+            return Self::pass(body);
+        };
+        if size > bound {
+            return Self::pass(body);
+        }
+        let mut body = Box::pin(body);
+        let (first, second, end) = LookAhead::at_hand(body.as_mut(), bound, size).into_parts();
+        Self::ahead(body, Ahead { first, second, end })
     }
 
     /// Frames that are already there, then the inner body unless the end is there too.
@@ -163,6 +185,16 @@ impl<B> CompressionBody<B> {
 
 const ABSENT: &str = "there is no inner body: this one was made by the layer itself";
 
+impl<B: Body> Inner<B> {
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Direct { body } => body.size_hint(),
+            Self::Boxed { body } => body.size_hint(),
+            Self::Absent => SizeHint::with_exact(0),
+        }
+    }
+}
+
 impl<B> Inner<B> {
     fn body(self: Pin<&mut Self>) -> Option<Pin<&mut B>> {
         match self.project() {
@@ -221,12 +253,8 @@ where
 
     fn size_hint(&self) -> SizeHint {
         match &self.work {
-            Work::Pass => match &self.inner {
-                Inner::Direct { body } => body.size_hint(),
-                Inner::Boxed { body } => body.size_hint(),
-                Inner::Absent => SizeHint::with_exact(0),
-            },
-            Work::Ahead(ahead) => ahead.size_hint(),
+            Work::Pass => self.inner.size_hint(),
+            Work::Ahead(ahead) => ahead.size_hint(|| self.inner.size_hint()),
             Work::Stream(_) | Work::Silent => SizeHint::default(),
             #[cfg(feature = "tokio")]
             Work::Away(_) => SizeHint::default(),
@@ -317,15 +345,28 @@ impl Ahead {
         self.first.is_empty() && self.second.is_empty() && matches!(self.end, Some(End::Clean))
     }
 
-    /// Exact only for a plain end: with an exact size HTTP/1.1 would leave trailers out.
-    fn size_hint(&self) -> SizeHint {
+    /// What is here, and what the inner body says of the `rest` if that goes on. Trailers have no exact length before
+    /// them: with one HTTP/1.1 would leave them out.
+    fn size_hint(&self, rest: impl FnOnce() -> SizeHint) -> SizeHint {
         let ready = (self.first.len() + self.second.len()) as u64;
-        if let Some(End::Clean) = self.end {
-            return SizeHint::with_exact(ready);
-        }
+        let (rest, ends) = match self.end {
+            Some(End::Clean) => return SizeHint::with_exact(ready),
+            Some(_) => (SizeHint::default(), true),
+            None => (rest(), false),
+        };
         let mut hint = SizeHint::default();
-        hint.set_lower(ready);
+        if let Some(upper) = rest.upper().and_then(|upper| upper.checked_add(ready)).filter(|_| !ends) {
+            hint.set_upper(upper);
+        }
+        hint.set_lower(ready.saturating_add(rest.lower()));
         hint
+    }
+}
+
+/// An empty body, as services want one that follow redirects.
+impl<B> Default for CompressionBody<B> {
+    fn default() -> Self {
+        Self::own(Bytes::new(), None)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error::BoxError;
 use bytes::{Buf, Bytes};
 use http_body::Body;
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 /// Empty frames in a row before a look ahead gives up: they carry nothing that would end it.
 const MAX_EMPTY: u32 = 1024;
@@ -70,7 +70,28 @@ impl LookAhead {
                 Poll::Pending => return Poll::Pending,
             }
         }
+        // Beyond the bound it is not polled again, but it may say that this was all.
+        if self.end.is_none() && body.is_end_stream() {
+            self.end = Some(End::Clean);
+        }
         Poll::Ready(())
+    }
+
+    /// What a body that is in memory has, up to the bound, with its end: looked at outside of any task. A body that
+    /// is not ready is polled again by whoever reads on, so that its waker is not missed.
+    pub(crate) fn at_hand<B>(body: Pin<&mut B>, bound: usize, expected: usize) -> Self
+    where
+        B: Body,
+        B::Error: Into<BoxError>,
+    {
+        let mut ahead = Self::nothing(bound, expected);
+        ahead.look_on(body, &mut Context::from_waker(Waker::noop()));
+        ahead
+    }
+
+    /// Whether all of the body is in the first of its parts, with nothing behind it.
+    pub(crate) fn is_one_piece(&self) -> bool {
+        self.beyond.is_empty() && matches!(self.end, Some(End::Clean))
     }
 
     /// As if nothing had been ready.
@@ -146,6 +167,11 @@ impl LookAhead {
     /// Data frames seen.
     pub(crate) fn frames(&self) -> u64 {
         self.frames
+    }
+
+    /// The only frame, if there was one and it is still as it came.
+    pub(crate) fn only(&self) -> Option<&Bytes> {
+        self.only.as_ref()
     }
 
     /// The bytes as they came, then the frame beyond the bound, then the end if it was seen.

@@ -32,14 +32,14 @@ impl Limits {
     /// bytes too and still applies.
     #[must_use]
     pub const fn requests() -> Self {
-        Self { decoded: 64 * MIB, ratio: RATIO, allowance: MIB, codings: CODINGS, window: WINDOW }
+        Self { decoded: 64 * MIB, ratio: RATIO, allowance: 16 * MIB, codings: CODINGS, window: WINDOW }
     }
 
-    /// For responses, whose origin the client has chosen and whose downloads may be long: 1 GiB decoded.
-    /// The rest is as for [`requests`](Self::requests).
+    /// For responses, whose origin the client has chosen and whose downloads may be long: 1 GiB decoded, and 64 MiB
+    /// before the ratio counts. The rest is as for [`requests`](Self::requests).
     #[must_use]
     pub const fn responses() -> Self {
-        Self::requests().max_decoded(1024 * MIB)
+        Self::requests().max_decoded(1024 * MIB).ratio_allowance(64 * MIB)
     }
 
     /// No limits but those of the formats and of the machine. For trusted peers only.
@@ -62,16 +62,18 @@ impl Limits {
     /// The most decoded bytes for each byte received: 1000 by default, counted over all stacked codings and
     /// only beyond the first [`ratio_allowance`](Self::ratio_allowance) bytes.
     ///
-    /// Deflate cannot exceed 1032:1; real bodies, however repetitive, stay in the low hundreds. What goes
-    /// beyond are runs of one byte in zstd and brotli, and codings stacked on codings: bombs.
+    /// Deflate cannot exceed 1032:1, and real bodies stay in the low hundreds with it. With zstd and brotli one line
+    /// that is repeated for megabytes gives 9000:1, so it is the allowance that such logs live by. What goes beyond
+    /// both are bombs: runs of one byte, and codings stacked on codings.
     #[must_use]
     pub const fn max_ratio(mut self, ratio: u64) -> Self {
         self.ratio = ratio;
         self
     }
 
-    /// The decoded bytes to which [`max_ratio`](Self::max_ratio) does not apply, 1 MiB by default: small
-    /// messages do no harm, and zeroed test data compresses beyond all bounds.
+    /// The decoded bytes to which [`max_ratio`](Self::max_ratio) does not apply, 16 MiB by default and 64 for
+    /// [`responses`](Self::responses): messages of that size do no harm, and repetitive logs and zeroed test data
+    /// compress beyond all bounds.
     #[must_use]
     pub const fn ratio_allowance(mut self, bytes: u64) -> Self {
         self.allowance = bytes;

@@ -231,9 +231,14 @@ async fn http_1_0_gets_a_length_or_no_coding() {
     let mut request = post(Script::new([Step::data(json(5000)), Step::Yield]));
     *request.version_mut() = Version::HTTP_10;
     send(&layer(), &origin, request).await;
-    let codings: Vec<_> =
-        origin.seen().iter().map(|seen| seen.header("content-encoding").is_some()).collect();
-    assert_eq!(codings, [true, false]);
+    // Too long to be coded before the head, but in memory.
+    let mut request = post(full(json(300_000)));
+    *request.version_mut() = Version::HTTP_10;
+    send(&layer(), &origin, request).await;
+    let seen = origin.seen();
+    let codings: Vec<_> = seen.iter().map(|seen| seen.header("content-encoding").is_some()).collect();
+    assert_eq!(codings, [true, false, false]);
+    assert_eq!(seen[2].said, Some(300_000));
 }
 
 #[tokio::test]
@@ -290,6 +295,19 @@ async fn c101_a_415_with_accept_encoding_is_repeated_once_and_remembered() {
             assert_eq!(last.said, Some(last.received.bytes().len() as u64));
             assert_eq!(last.header("content-type"), Some("application/json"));
         }
+    }
+}
+
+#[tokio::test]
+async fn c101_a_long_body_in_memory_is_repeated_too_and_then_uncoded() {
+    for accepts in ["gzip", "identity"] {
+        let origin = Origin::accepting(accepts);
+        let layer = layer().coding("zstd");
+        assert_eq!(send(&layer, &origin, post(full(json(300_000)))).await, StatusCode::OK);
+        let seen = origin.seen();
+        let codings: Vec<_> = seen.iter().map(|seen| seen.header("content-encoding")).collect();
+        assert_eq!(codings, [Some("zstd"), None]);
+        assert!(seen[1].decoded() == json(300_000) && seen[1].said == Some(300_000));
     }
 }
 
@@ -426,7 +444,7 @@ fn busy(times: usize) -> Origin {
 
 #[tokio::test]
 async fn c098_retries_outside_and_inside_send_the_same_body_coded_once() {
-    for body in [json(5000), json(100), noise(5000)] {
+    for body in [json(5000), json(100), noise(5000), Vec::new()] {
         let check = |origin: Origin| {
             let seen = origin.seen();
             assert_eq!(seen.len(), 3);
@@ -442,16 +460,19 @@ async fn c098_retries_outside_and_inside_send_the_same_body_coded_once() {
         assert_eq!(response.status(), StatusCode::OK);
         check(origin);
 
-        if body == json(100) {
-            // Passed untouched before it was looked at, and so not known to be in memory.
-            continue;
-        }
         let origin = busy(2);
         let inside = layer().layer(Retry::new(Again, origin.clone()));
         let response = inside.oneshot(post(full(body.clone()))).await.unwrap();
         assert_eq!(response.status(), StatusCode::OK);
         check(origin);
     }
+}
+
+#[test]
+fn an_empty_body_by_default() {
+    // As services want one that follow redirects inside of the layer.
+    let body = CompressionBody::<Full<Bytes>>::default();
+    assert!(body.is_end_stream() && body.size_hint().exact() == Some(0));
 }
 
 #[tokio::test]

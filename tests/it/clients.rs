@@ -138,6 +138,18 @@ async fn c098_a_redirect_carries_the_coded_body_along() {
 }
 
 #[tokio::test]
+async fn c098_a_large_picture_in_memory_keeps_its_length_and_follows_a_redirect() {
+    let origin = server(RequestDecompressionLayer::new()).await;
+    let client = RequestCompressionLayer::new().layer(ReqwestService::new(reqwest_client()));
+    for path in ["length", "moved"] {
+        let picture = Full::<Bytes>::from(json(1_500_000));
+        let request = Request::post(format!("{origin}/{path}")).header("content-type", "image/png");
+        let response = client.clone().oneshot(request.body(picture).unwrap()).await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn j02_a_server_that_insists_on_a_length() {
     let origin = server(RequestDecompressionLayer::new()).await;
     let client = |layer: RequestCompressionLayer| layer.layer(ReqwestService::new(reqwest_client()));

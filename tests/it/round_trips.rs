@@ -29,6 +29,28 @@ fn all() -> Vec<&'static str> {
     CODECS.iter().map(|codec| codec.name()).collect()
 }
 
+#[tokio::test]
+async fn a_log_that_repeats_one_line_is_no_bomb() {
+    let line = b"2026-01-01T00:00:00Z INFO request handled in 12 ms by worker 7 of 16\n";
+    let log = line.repeat((4 << 20) / line.len());
+    for name in all() {
+        let (sent, received) = (Arc::new(Mutex::new(Vec::new())), log.clone());
+        let seen = Arc::clone(&sent);
+        let server = RequestDecompressionLayer::new().layer(tower::service_fn(move |request: Request<_>| {
+            let seen = Arc::clone(&seen);
+            async move {
+                let body = http_body_util::BodyExt::collect(request.into_body()).await;
+                *seen.lock().unwrap() = body.map_err(|_: BoxError| ()).unwrap().to_bytes().to_vec();
+                Ok::<_, BoxError>(Response::new(http_body_util::Empty::<bytes::Bytes>::new()))
+            }
+        }));
+        let client = RequestCompressionLayer::new().br(true).snappy(true).snappy_framed(true).coding(name);
+        let body = http_body_util::Full::<bytes::Bytes>::from(received.clone());
+        client.layer(server).oneshot(Request::post("http://origin/").body(body).unwrap()).await.unwrap();
+        assert!(*sent.lock().unwrap() == received, "{name}");
+    }
+}
+
 /// A message, and how its producer cuts it.
 #[derive(Debug, Clone)]
 struct Message {

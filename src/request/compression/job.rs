@@ -41,6 +41,8 @@ struct Again {
     trailers: Option<HeaderMap>,
     /// The coding that it was sent with.
     offer: usize,
+    /// Whether it was too long to be coded in one call. Then it is repeated uncoded.
+    long: bool,
 }
 
 /// A request, or one whose body is still being looked at.
@@ -84,7 +86,9 @@ where
                 if reason == Reason::OptedOut {
                     request.headers_mut().remove(CONTENT_ENCODING);
                 }
-                Self::Ready(Box::new((request.map(CompressionBody::pass), sent)))
+                let bound = sent.settings.config.look_ahead();
+                let request = request.map(|body| CompressionBody::pass_in_memory(body, bound));
+                Self::Ready(Box::new((request, sent)))
             }
             Ok(offer) => {
                 let (parts, body) = request.into_parts();
@@ -169,10 +173,11 @@ fn decide<P: Predicate, B: Body>(
     (request, decision)
 }
 
-/// How much of a body to look at. What is known to be longer is not looked at, unless it must be had whole.
+/// How much of a body to look at. Of what is known to be longer that is the first frame, which is all of it if it is
+/// in memory, unless it must be had whole.
 fn bound(look_ahead: usize, size: Option<u64>, streams: bool) -> usize {
     match size.map(|size| usize::try_from(size).unwrap_or(usize::MAX)) {
-        Some(size) if size > look_ahead && streams => 0,
+        Some(size) if size > look_ahead && streams => 1,
         Some(size) if size > look_ahead => size.min(MAX_WHOLE),
         _ => look_ahead,
     }
@@ -231,7 +236,7 @@ where
         };
         let parts = self.sent.origins.learns().then(|| self.parts.clone());
         let body = self.sent.dress(&mut self.parts.headers, offer, coded, trailers.clone());
-        self.sent.again = parts.map(|parts| Again { parts, body: first, trailers, offer });
+        self.sent.again = parts.map(|parts| Again { parts, body: first, trailers, offer, long: false });
         (Request::from_parts(self.parts, body), self.sent)
     }
 
@@ -247,6 +252,16 @@ where
             Ok(admitted) => admitted,
             Err(reason) => return self.pass(reason),
         };
+        if let Some(body) = self.ahead.only().filter(|_| self.ahead.is_one_piece()) {
+            let (parts, body) = (self.parts.clone(), body.clone());
+            self.sent.again = self.sent.origins.learns().then_some(Again {
+                parts,
+                body,
+                trailers: None,
+                offer,
+                long: true,
+            });
+        }
         rewrite_coded_request(&mut self.parts.headers, settings.codec(offer).name(), None);
         let (flush, recorder) = (settings.config.flush, settings.recorder.clone());
         let stream = Stream::new(compressor, self.ahead, flush, EtagPolicy::Keep, recorder);
@@ -262,6 +277,17 @@ where
     }
 }
 
+/// Whether a redirect was followed to another origin: what this one says is not about the one that was asked.
+fn is_from_elsewhere<R>(response: &Response<R>) -> bool {
+    #[cfg(feature = "client")]
+    return response.extensions().get::<crate::client::FromElsewhere>().is_some();
+    #[cfg(not(feature = "client"))]
+    {
+        let _ = response;
+        false
+    }
+}
+
 impl Sent {
     /// Learns from a response, and makes the request to be sent again, if that is called for.
     pub(super) fn answered<B, R>(&mut self, response: &Response<R>) -> Option<Request<CompressionBody<B>>> {
@@ -271,14 +297,14 @@ impl Sent {
             return None;
         }
         let accepts = negotiate(headers, &self.settings.offers);
-        if let Some(origin) = &self.origin {
+        if let Some(origin) = self.origin.as_ref().filter(|_| !is_from_elsewhere(response)) {
             self.origins.learn(origin, accepts, Instant::now());
         }
         // Where the origin does accept the coding, it refuses something else (RFC 9110 section 15.5.16).
         let refused = response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE;
-        let Again { mut parts, body, trailers, offer } =
+        let Again { mut parts, body, trailers, offer, long } =
             again.filter(|again| refused && !accepts.accepts(again.offer))?;
-        let other = self.choose(Some(accepts), |other| other != offer);
+        let other = self.choose(Some(accepts), |other| other != offer).filter(|_| !long);
         let coded = other.and_then(|other| Some((other, self.code(other, &body, 0)?)));
         let body = match coded {
             Some((other, coded)) => self.dress(&mut parts.headers, other, coded, trailers),
