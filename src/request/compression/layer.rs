@@ -16,7 +16,12 @@ use tower_layer::Layer;
 /// An origin of which nothing is known gets gzip, or what [`coding`](Self::coding) says. What an origin accepts is
 /// learned from the `Accept-Encoding` of its responses (RFC 7694), and remembered for an hour. A request that is
 /// answered with 415 and that field is repeated once, in a coding that the origin accepts or in none, if its
-/// body is all in memory. A 415 without the field has another reason and passes.
+/// body is all in memory: above 256 KiB, where it was sent as a stream, in none. A 415 without the field has another
+/// reason and passes.
+///
+/// Layers inside of this one that send a request again (retries, redirects) send the body as it is coded; a redirect
+/// to another origin is best followed outside, or by the client inside `ReqwestService`, lest
+/// the other origin's `Accept-Encoding` be taken for the first one's.
 ///
 /// These requests pass as they are: those with an empty body or one below [`min_size`](Self::min_size), those
 /// coded already, parts of uploads (`Content-Range`, `Upload-Offset`), CONNECT, `Cache-Control: no-transform`,
