@@ -1,4 +1,4 @@
-//! Codecs with another batch, and codecs without an encoder inside.
+//! A codec without an encoder inside.
 
 use tower_compress::Error;
 use tower_compress::codec::{
@@ -9,8 +9,6 @@ use tower_compress::codec::{
 #[derive(Debug)]
 pub(crate) struct Altered {
     inner: &'static dyn Codec,
-    /// In place of its own batch.
-    batch: Option<usize>,
     filling: Filling,
 }
 
@@ -18,17 +16,15 @@ pub(crate) struct Altered {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Filling {
     Real,
-    /// Nothing, but as much output as text makes, so that buffers alone are held.
-    Hollow,
     /// Nothing, and no output to speak of, so that the write buffer alone is held.
     Silent,
 }
 
 impl Altered {
     /// Layers want codecs that last.
-    pub(crate) fn new(coding: &str, batch: Option<usize>, filling: Filling) -> &'static Self {
+    pub(crate) fn new(coding: &str, filling: Filling) -> &'static Self {
         let inner = by_name(coding).expect("a coding of the registry");
-        Box::leak(Box::new(Self { inner, batch, filling }))
+        Box::leak(Box::new(Self { inner, filling }))
     }
 }
 
@@ -54,7 +50,11 @@ impl Codec for Altered {
     }
 
     fn batch(&self, level: i32) -> usize {
-        self.batch.unwrap_or_else(|| self.inner.batch(level))
+        self.inner.batch(level)
+    }
+
+    fn turn(&self, level: i32) -> usize {
+        self.inner.turn(level)
     }
 
     fn level_for_batch(&self, level: i32, batch: usize) -> i32 {
@@ -68,7 +68,7 @@ impl Codec for Altered {
     fn encoder(&self, setup: Setup) -> Result<Box<dyn Encoder>, Error> {
         match self.filling {
             Filling::Real => self.inner.encoder(setup),
-            filling => Ok(Box::new(Nothing { filling })),
+            Filling::Silent => Ok(Box::new(Nothing)),
         }
     }
 
@@ -77,17 +77,10 @@ impl Codec for Altered {
     }
 }
 
-struct Nothing {
-    filling: Filling,
-}
+struct Nothing;
 
 impl Encoder for Nothing {
     fn encode(&mut self, input: &[u8], operation: Operation, output: &mut Vec<u8>) -> Result<(), Error> {
-        if self.filling == Filling::Hollow {
-            // Room for the worst case, as the real encoders ask for, and a fifth of that as output.
-            output.reserve(input.len() + input.len() / 1024 + 64);
-            output.resize(output.len() + input.len() / 5, 0);
-        }
         if operation != Operation::Encode && !input.is_empty() {
             output.push(0);
         }

@@ -31,7 +31,7 @@ impl Layer {
         pool: &EncoderPool,
     ) -> Self {
         let inner = CompressionLayer::new()
-            .codec(Altered::new(coding, fixed, filling))
+            .codec(Altered::new(coding, filling))
             .pool(pool.clone())
             .compress_when(SizeAbove::new(0));
         let inner = match fixed {

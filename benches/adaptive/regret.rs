@@ -222,7 +222,7 @@ impl Row {
             let mean = outcomes.iter().map(|outcome| outcome.held).sum::<f64>() / outcomes.len() as f64;
             ((mean - before as f64).max(0.0), buffers::reallocations() - reallocations)
         };
-        let (all, _) = held(Filling::Hollow);
+        let (all, _) = held(Filling::Real);
         let (write_buffer, reallocations) = held(Filling::Silent);
         Self {
             fixed,

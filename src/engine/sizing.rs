@@ -38,7 +38,7 @@ pub struct Expected {
     gathered: Counts,
     output: Counts,
     length: Counts,
-    fixed: Option<usize>,
+    pub(super) fixed: Option<usize>,
 }
 
 impl Expected {
@@ -107,7 +107,8 @@ impl Sizing {
         Self { rule: Rule::Learn(Arc::new(std::array::from_fn(|_| Record::default()))) }
     }
 
-    /// Learns nothing: every write buffer has `bytes` of capacity from its first write on, and keeps it.
+    /// Learns nothing: every write buffer has `bytes` of capacity from its first write on, keeps it, and gathers as
+    /// much before each call, up to what a poll may encode.
     #[must_use]
     pub fn fixed(bytes: usize) -> Self {
         Self { rule: Rule::Fixed(bytes) }

@@ -61,6 +61,9 @@ impl WriteBuffer {
     /// Copies as much of `input` as there is room for below the limit, and returns how much that was.
     pub fn push(&mut self, input: &[u8]) -> usize {
         let taken = input.len().min(self.limit.saturating_sub(self.len()));
+        if self.start > 0 && taken > 0 {
+            self.compact();
+        }
         let end = self.end + taken;
         if end > self.data.len() {
             self.grow(end);
@@ -84,6 +87,13 @@ impl WriteBuffer {
             }
             _ => false,
         }
+    }
+
+    #[cold]
+    fn compact(&mut self) {
+        self.data.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
     }
 
     #[cold]
@@ -127,13 +137,9 @@ impl WriteBuffer {
         debug_assert!(self.start <= self.end);
         if self.start >= self.end {
             self.end_round(self.start);
+            self.start = 0;
             self.end = 0;
-        } else {
-            // Only a look-ahead leaves more than one batch, so this moves at most its rest, once.
-            self.data.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
         }
-        self.start = 0;
     }
 
     /// All that waits, as a vector of its own. Counts as a round.
