@@ -106,7 +106,7 @@ impl Measured {
             .map(|(batch, encoder)| encode(&mut **encoder, body, *batch, &mut output))
             .collect();
         let rounds = (BUDGET / start.elapsed().as_secs_f64()).clamp(5.0, 100.0) as usize;
-        let rounds = Rounds::run(batches.len(), rounds, |index| {
+        let rounds = Rounds::of(batches.len(), rounds, |index| {
             encode(&mut *encoders[index], body, batches[index], &mut output);
         });
         let nanoseconds = (0..batches.len()).map(|index| rounds.cpu(index) / body.len() as f64).collect();

@@ -172,7 +172,7 @@ impl Codec for Unbounded {
         gzip().level(level)
     }
 
-    fn turn(&self, _: i32) -> usize {
+    fn batch(&self, _: i32) -> usize {
         1_000_000
     }
 

@@ -46,10 +46,6 @@ impl Codec for Framed {
         MAX_CHUNK
     }
 
-    fn turn(&self, _level: i32) -> usize {
-        MAX_CHUNK
-    }
-
     fn memory(&self, _setup: Setup) -> usize {
         TABLE
     }
@@ -79,10 +75,6 @@ impl Codec for Raw {
     }
 
     fn batch(&self, _level: i32) -> usize {
-        MAX_CHUNK
-    }
-
-    fn turn(&self, _level: i32) -> usize {
         MAX_CHUNK
     }
 

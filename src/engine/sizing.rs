@@ -57,11 +57,11 @@ impl Expected {
         }
     }
 
-    /// What will wait in the output; zero if nothing is known.
+    /// What will wait in the output; zero if nothing is known, or if it is not worth a thought.
     #[inline]
     #[must_use]
     pub fn output(&self) -> usize {
-        self.output.largest().map_or(0, |class| 512 << class)
+        self.output.largest().filter(|class| *class > 0).map_or(0, |class| 512 << class)
     }
 
     /// The length that no recent message went beyond, if there were enough of them to go by.
@@ -107,8 +107,8 @@ impl Sizing {
         Self { rule: Rule::Learn(Arc::new(std::array::from_fn(|_| Record::default()))) }
     }
 
-    /// Learns nothing: every write buffer has `bytes` of capacity from its first write on, keeps it, and gathers as
-    /// much before each call, up to what a poll may encode.
+    /// Learns nothing: every write buffer has `bytes` of capacity from its first write on, and keeps it. So much is
+    /// gathered before the encoder is called, with as much of it as it likes best.
     #[must_use]
     pub fn fixed(bytes: usize) -> Self {
         Self { rule: Rule::Fixed(bytes) }
