@@ -64,7 +64,7 @@ enum Stage {
 
 /// What one poll may still do.
 struct Work {
-    /// Bytes to take in or to encode: one batch, about 200 microseconds.
+    /// Bytes to encode: about 200 microseconds.
     bytes: usize,
     empty_frames: u32,
 }
@@ -109,10 +109,10 @@ impl Stream {
         self.pause.obey(mark);
     }
 
-    /// Encodes frames of at least so many bytes, and no less than a batch, on another thread.
+    /// Encodes frames of at least so many bytes, and no less than a poll encodes, on another thread.
     #[cfg(feature = "tokio")]
     pub(crate) fn offloading(mut self, bytes: usize) -> Self {
-        self.large = bytes.max(self.compressor.batch());
+        self.large = bytes.max(self.compressor.turn());
         self
     }
 
@@ -160,7 +160,7 @@ impl Stream {
         if self.pause.is_overdue() && matches!(self.stage, Stage::Gather) {
             self.stage = Stage::Flush;
         }
-        let mut work = Work { bytes: self.compressor.batch(), empty_frames: MAX_EMPTY };
+        let mut work = Work { bytes: self.compressor.turn(), empty_frames: MAX_EMPTY };
         loop {
             if self.compressor.output_len() >= CHUNK || self.compressor.must_put_out() {
                 return Poll::Ready(self.chunk(&work));
@@ -211,20 +211,16 @@ impl Stream {
         B::Error: Into<BoxError>,
     {
         // Counted here and told afterwards: what the loop does for each frame is most of what a frame costs.
-        let (mut frames, mut left) = (0, work.bytes);
-        let compressor = &mut self.compressor;
+        // The buffer bounds the loop: what fills it is encoded, and counts then.
+        let (compressor, mut frames) = (&mut self.compressor, 0);
         let frame = gather(inner.as_mut(), cx, |small| {
-            let taken = small.len() < left && compressor.write_within(small);
-            if taken {
-                frames += 1;
-                left -= small.len();
-            }
+            let taken = compressor.write_within(small);
+            frames += u64::from(taken);
             taken
         });
         if frames > 0 {
             self.pause.end();
             self.compressor.gathered(frames);
-            work.bytes = left;
         }
         match frame {
             Poll::Pending if inner.is_end_stream() => self.stage = Stage::Ended(End::Clean),
@@ -266,7 +262,7 @@ impl Stream {
         if self.rest.is_empty() {
             self.rest = std::mem::take(&mut self.behind);
         }
-        work.spend(taken.max(self.encoded_since(encoded)));
+        work.spend(self.encoded_since(encoded));
         Ok(Step::Continue)
     }
 

@@ -55,10 +55,10 @@ impl Codec for Zstd {
         if size <= CLASS_BOUNDS[0] { LIKELY_SMALL } else { UNKNOWN }
     }
 
-    /// A call ends a block (see [`Frame::block`]), so this is also the size of a long message's blocks. Beyond
+    /// A turn ends a block (see [`Frame::block`]), so this is also the size of a long message's blocks. Beyond
     /// level 4 blocks of 16 KiB cost 2 to 3 % in size, and take 0.2 ms (level 5) to 6 ms (19); smaller ones
     /// would cost twice as much.
-    fn batch(&self, level: i32) -> usize {
+    fn turn(&self, level: i32) -> usize {
         if level <= 4 { 64 * 1024 } else { 16 * 1024 }
     }
 
@@ -110,7 +110,7 @@ impl Frame {
             set(CParameter::HashLog(hash))?;
             set(CParameter::ChainLog(chain))?;
         }
-        Ok(Self { context, pledged: None, begun: false, unflushed: 0, block: Zstd.batch(setup.level) })
+        Ok(Self { context, pledged: None, begun: false, unflushed: 0, block: Zstd.turn(setup.level) })
     }
 
     fn stream(

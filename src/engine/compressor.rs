@@ -46,7 +46,10 @@ pub struct Compressor {
     setup: Setup,
     pledged: Option<u64>,
     padding: u16,
+    /// Bytes that the first call gets, the calls that follow, and all calls of one poll together.
+    first: usize,
     batch: usize,
+    turn: usize,
     buffer: WriteBuffer,
     context: Option<Box<Context>>,
     /// Where the context sits while the stream waits. Made when it first does.
@@ -115,14 +118,17 @@ impl Compressor {
     ) -> Self {
         let level = codec.level(level);
         let batch = codec.batch(level).max(1);
+        let turn = codec.turn(level).max(batch);
         Self {
             pool: pool.clone(),
             codec,
             setup: Setup { level, size_class: codec.size_class(size) },
             pledged: size,
             padding: 0,
+            first: turn,
             batch,
-            buffer: WriteBuffer::new(batch),
+            turn,
+            buffer: WriteBuffer::new(turn),
             context: None,
             slot: None,
             reserved: None,
@@ -145,10 +151,16 @@ impl Compressor {
         self.codec
     }
 
-    /// Bytes of input that one encoder call gets.
+    /// Bytes of input that the next encoder call gets, unless a flush or the end comes before.
     #[must_use]
     pub fn batch(&self) -> usize {
-        self.batch
+        if self.phase == Phase::New { self.first } else { self.batch }
+    }
+
+    /// Bytes of input that may be encoded at a stretch.
+    #[must_use]
+    pub fn turn(&self) -> usize {
+        self.turn
     }
 
     /// What the message has cost so far.
@@ -157,10 +169,12 @@ impl Compressor {
         self.tally
     }
 
-    /// Limits an encoder call to `bytes` of input, below what the codec likes best.
+    /// Limits an encoder call, and a poll, to `bytes` of input, below what the codec likes best.
     pub fn limit_batch(&mut self, bytes: usize) {
-        self.batch = self.batch.min(bytes.max(1));
-        self.buffer.set_limit(self.batch);
+        for limited in [&mut self.first, &mut self.batch, &mut self.turn] {
+            *limited = bytes.clamp(1, *limited);
+        }
+        self.buffer.set_limit(self.batch());
     }
 
     /// Makes the output `bytes` longer, if the codec has room for it, and returns by how much. Only before the
@@ -173,7 +187,7 @@ impl Compressor {
     /// Begins with what was gathered before it was known that there would be a compressor.
     pub fn begin_with(&mut self, buffer: WriteBuffer) {
         self.buffer = buffer;
-        self.buffer.set_limit(self.batch);
+        self.buffer.set_limit(self.batch());
     }
 
     /// Begins with the sizes that `sizing` expects of messages of this place, and lets it learn from this one. Only
@@ -181,8 +195,13 @@ impl Compressor {
     pub fn learn(&mut self, sizing: &Sizing, place: sizing::Place) {
         let expected = sizing.expect(place);
         if let Some(bytes) = expected.fixed {
-            self.limit_batch(bytes);
+            self.batch = bytes.clamp(1, self.turn);
+            self.first = self.batch;
+        } else if expected.is_longer_than(self.first) {
+            // There is no end to wait for.
+            self.first = self.batch;
         }
+        self.buffer.set_limit(self.first);
         expected.size(&mut self.buffer);
         self.expected_output = expected.output();
         if let (None, Some(length)) = (self.pledged, expected.length()) {
@@ -223,13 +242,14 @@ impl Compressor {
     ///
     /// If the encoder fails.
     pub fn write(&mut self, input: &[u8]) -> Result<usize, Error> {
-        if self.buffer.is_empty() && input.len() >= self.batch {
-            self.encode(Source::Given(&input[..self.batch]), Operation::Encode)?;
-            return Ok(self.batch);
+        let batch = self.batch();
+        if self.buffer.is_empty() && input.len() >= batch {
+            self.encode(Source::Given(&input[..batch]), Operation::Encode)?;
+            return Ok(batch);
         }
         let taken = self.buffer.push(input);
-        if self.buffer.len() >= self.batch {
-            self.encode(Source::Buffer(self.batch), Operation::Encode)?;
+        if self.buffer.len() >= batch {
+            self.encode(Source::Buffer(batch), Operation::Encode)?;
         }
         Ok(taken)
     }
@@ -381,9 +401,10 @@ impl Compressor {
 
     /// One call towards the end of the buffer; the last one carries out `operation`.
     fn advance(&mut self, operation: Operation) -> Result<bool, Error> {
-        let last = self.buffer.len() <= self.batch;
+        let batch = self.batch();
+        let last = self.buffer.len() <= batch;
         let operation = if last { operation } else { Operation::Encode };
-        self.encode(Source::Buffer(self.buffer.len().min(self.batch)), operation)?;
+        self.encode(Source::Buffer(self.buffer.len().min(batch)), operation)?;
         Ok(last)
     }
 
@@ -470,6 +491,7 @@ impl Compressor {
             context.output.reserve_exact(self.expected_output);
         }
         self.phase = Phase::Begun;
+        self.buffer.set_limit(self.batch);
         if let Some(size) = self.pledged {
             context.encoder.pledge(size);
         }

@@ -107,8 +107,8 @@ impl Sizing {
         Self { rule: Rule::Learn(Arc::new(std::array::from_fn(|_| Record::default()))) }
     }
 
-    /// Learns nothing: every write buffer has `bytes` of capacity from its first write on, and keeps it. So much is
-    /// gathered before the encoder is called, with as much of it as it likes best.
+    /// Learns nothing: every write buffer has `bytes` of capacity from its first write on, keeps it, and gathers as
+    /// much before each call, up to what a poll may encode.
     #[must_use]
     pub fn fixed(bytes: usize) -> Self {
         Self { rule: Rule::Fixed(bytes) }
