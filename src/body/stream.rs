@@ -35,9 +35,9 @@ pub(crate) struct Stream {
     behind: Bytes,
     stage: Stage,
     pause: Pause,
-    /// Whether the last poll did all the work that one may, and gave a frame. Connections poll on while there
-    /// are frames, so the next poll must not work again before others had their turn.
-    owes_turn: bool,
+    /// Bytes encoded since the last pending poll. Connections poll on while there are frames, so what a poll may do
+    /// is over several of them, until others have had their turn.
+    spent: usize,
     /// Frames from this size on are encoded on another thread.
     #[cfg(feature = "tokio")]
     large: usize,
@@ -94,7 +94,7 @@ impl Stream {
             behind,
             stage,
             pause,
-            owes_turn: false,
+            spent: 0,
             #[cfg(feature = "tokio")]
             large: usize::MAX,
             #[cfg(feature = "tokio")]
@@ -148,19 +148,32 @@ impl Stream {
         matches!(self.stage, Stage::Done)
     }
 
-    pub(super) fn poll_frame<B>(&mut self, mut inner: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<Option<Item>>
+    pub(super) fn poll_frame<B>(&mut self, inner: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<Option<Item>>
     where
         B: Body,
         B::Error: Into<BoxError>,
     {
-        if std::mem::take(&mut self.owes_turn) {
+        let poll = if self.spent >= self.compressor.turn() {
             yield_turn(cx);
-            return Poll::Pending;
+            Poll::Pending
+        } else {
+            self.poll_item(inner, cx)
+        };
+        if poll.is_pending() {
+            self.spent = 0;
         }
+        poll
+    }
+
+    fn poll_item<B>(&mut self, mut inner: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<Option<Item>>
+    where
+        B: Body,
+        B::Error: Into<BoxError>,
+    {
         if self.pause.is_overdue() && matches!(self.stage, Stage::Gather) {
             self.stage = Stage::Flush;
         }
-        let mut work = Work { bytes: self.compressor.turn(), empty_frames: MAX_EMPTY };
+        let mut work = Work { bytes: self.compressor.turn() - self.spent, empty_frames: MAX_EMPTY };
         loop {
             if self.compressor.output_len() >= CHUNK || self.compressor.must_put_out() {
                 return Poll::Ready(self.chunk(&work));
@@ -296,7 +309,8 @@ impl Stream {
 
     fn chunk(&mut self, work: &Work) -> Option<Item> {
         let output = self.compressor.take_output();
-        self.owes_turn = work.bytes == 0 && !matches!(self.stage, Stage::Trailers(_) | Stage::Done);
+        let is_over = matches!(self.stage, Stage::Trailers(_) | Stage::Done);
+        self.spent = if is_over { 0 } else { self.compressor.turn() - work.bytes };
         // The client may be slow to come back for more.
         self.compressor.park();
         Some(Ok(Frame::data(output)))

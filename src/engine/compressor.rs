@@ -487,7 +487,7 @@ impl Compressor {
         }
         let mut context = self.pool.take(key, self.reserved.take())?;
         // One that was in use has what its streams needed.
-        if context.output.capacity() < self.expected_output / 2 {
+        if context.output.capacity() < self.expected_output {
             context.output.reserve_exact(self.expected_output);
         }
         self.phase = Phase::Begun;
