@@ -23,7 +23,7 @@ const LIBDEFLATE: (&str, &[i32]) = ("libdeflate", &[1, 2, 3, 4, 6, 8, 9]);
 const SIZES: [usize; 3] = [2 << 10, 16 << 10, 64 << 10];
 
 /// CPU seconds for each body.
-const BUDGET: f64 = 1.0;
+const BUDGET: f64 = 0.7;
 
 /// Measures seven kinds of text, or the files that are named.
 pub(crate) fn run(files: &[&str]) {

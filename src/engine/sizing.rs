@@ -48,7 +48,7 @@ impl Expected {
     #[inline]
     #[must_use]
     pub fn gathered(&self) -> usize {
-        self.fixed.unwrap_or_else(|| 512 << self.gathered.largest().unwrap_or(0))
+        self.fixed.unwrap_or_else(|| 512 << self.gathered.largest())
     }
 
     /// Gives a buffer that is still empty the size that is expected.
@@ -64,16 +64,17 @@ impl Expected {
     #[inline]
     #[must_use]
     pub fn output(&self) -> usize {
-        self.output.largest().filter(|class| *class > 0).map_or(0, |class| 256 << class)
+        let class = self.output.largest();
+        if class > 0 { 256 << class } else { 0 }
     }
 
     /// The length that no recent message went beyond, if there were enough of them to go by.
     #[inline]
     #[must_use]
     pub fn length(&self) -> Option<u64> {
-        let class = self.length.largest().filter(|_| self.length.is_enough())?;
+        let class = self.length.largest();
         // The last class has no upper end.
-        (class < 7).then(|| 1024 << (2 * class))
+        (class < 7 && self.length.is_enough()).then(|| 1024 << (2 * class))
     }
 
     /// Whether recent messages were all longer than this, so that the next one is likely to be so too.
@@ -81,7 +82,7 @@ impl Expected {
     #[must_use]
     pub fn is_longer_than(&self, bytes: usize) -> bool {
         // The least class holds what the one before it does not.
-        self.length.least().is_some_and(|class| 256 << (2 * class) >= bytes as u64) && self.length.is_enough()
+        self.length.is_enough() && 256 << (2 * self.length.least()) >= bytes as u64
     }
 }
 
@@ -173,7 +174,7 @@ fn add(shared: &AtomicU64, class: u32) {
 /// The power of two that `bytes` fit into: 0 for 512, 1 for 1024, and so on.
 #[inline]
 fn power(bytes: u64) -> u32 {
-    u64::BITS - (bytes.saturating_sub(1) >> 9).leading_zeros()
+    (bytes.saturating_sub(1) >> 8 | 1).ilog2()
 }
 
 impl Default for Sizing {

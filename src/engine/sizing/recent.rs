@@ -2,8 +2,8 @@
 
 /// Which sizes have been seen among recent messages, by eight classes.
 ///
-/// Five bits for each class say for how many messages more it is remembered, and four above them count the messages, as
-/// far as that matters. In one word, so that a message is one load and at most one store.
+/// Each class has a byte, whose lower bits say for how many messages more it is remembered. The bytes' highest bits
+/// count messages, up to eight, whatever their class. In one word, so that a message is one load and at most one store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Recent(u64);
 
@@ -12,52 +12,50 @@ pub(super) struct Recent(u64);
 /// before within 32 messages.
 const LIFE: u64 = 28;
 
-/// Messages from which something is concluded about all of them: one that differs shows in half of all cases if it is
-/// one in twelve.
-pub(super) const ENOUGH: u64 = 8;
-
 /// Classes are numbered from zero; the last one has no upper end.
 const LAST: u32 = 7;
 
 /// The lowest bit of each class.
-const ONES: u64 = 0x08_4210_8421;
-const BITS: u32 = 5;
-const LIVES: u64 = (1 << (BITS * (LAST + 1))) - 1;
+const ONES: u64 = u64::MAX / 255;
+
+/// The bits that count.
+const MARKS: u64 = 128 * ONES;
 
 impl Recent {
     /// With one message more.
     #[inline]
     pub(super) fn with(self, class: u32) -> Self {
-        let at = BITS * class.min(LAST);
-        let lives = self.0 & LIVES;
-        let alive = (lives | lives >> 1 | lives >> 2 | lives >> 3 | lives >> 4) & ONES;
-        let others = (lives - alive) & !(31 << at);
-        let count = (self.count() + 1).min(ENOUGH);
-        Self(others | LIFE << at | count << (BITS * (LAST + 1)))
+        let at = 8 * class.min(LAST);
+        let own = LIFE << at;
+        // Steady traffic.
+        if self.0 == own | MARKS {
+            return self;
+        }
+        let lives = self.0 & !MARKS;
+        // Adding 31 carries into the next bit of those that are not zero.
+        let alive = ((lives + 31 * ONES) >> 5) & ONES;
+        let others = (lives - alive) & !(255 << at);
+        let marks = ((self.0 & MARKS) << 8) | 128;
+        Self(others | own | marks)
     }
 
-    /// Whether there were enough messages to say something about all of them.
+    /// Whether there were enough messages to say something about all of them: eight. Of a size that one message in
+    /// twelve has one is among them in half of all cases.
     #[inline]
     pub(super) fn is_enough(self) -> bool {
-        self.count() >= ENOUGH
+        self.0 >= 1 << 63
     }
 
-    /// The least class among them.
+    /// The least class among them. Only where there were any.
     #[inline]
-    pub(super) fn least(self) -> Option<u32> {
-        let lives = self.0 & LIVES;
-        (lives > 0).then(|| lives.trailing_zeros() / BITS)
+    pub(super) fn least(self) -> u32 {
+        (self.0 & !MARKS).trailing_zeros() / 8
     }
 
-    /// The largest class among them.
+    /// The largest class among them; without any, the least there is.
     #[inline]
-    pub(super) fn largest(self) -> Option<u32> {
-        Some((self.0 & LIVES).checked_ilog2()? / BITS)
-    }
-
-    #[inline]
-    fn count(self) -> u64 {
-        self.0 >> (BITS * (LAST + 1))
+    pub(super) fn largest(self) -> u32 {
+        (self.0 & !MARKS | 1).ilog2() / 8
     }
 
     #[inline]
@@ -83,11 +81,11 @@ mod tests {
     fn a_size_is_remembered_for_28_messages() {
         for class in 0..LAST {
             let messages = |count| [LAST].into_iter().chain((0..count).map(move |_| class));
-            assert_eq!(after(messages(27)).largest(), Some(LAST));
-            assert_eq!(after(messages(28)).largest(), Some(class));
+            assert_eq!(after(messages(27)).largest(), LAST);
+            assert_eq!(after(messages(28)).largest(), class);
             let messages = |count| [class].into_iter().chain((0..count).map(move |_| LAST));
-            assert_eq!(after(messages(27)).least(), Some(class));
-            assert_eq!(after(messages(28)).least(), Some(LAST));
+            assert_eq!(after(messages(27)).least(), class);
+            assert_eq!(after(messages(28)).least(), LAST);
         }
     }
 
@@ -103,8 +101,8 @@ mod tests {
             classes.push(class);
             recent = recent.with(class);
             let last = &classes[classes.len().saturating_sub(28)..];
-            assert_eq!(recent.largest(), last.iter().max().copied());
-            assert_eq!(recent.least(), last.iter().min().copied());
+            assert_eq!(recent.largest(), *last.iter().max().unwrap());
+            assert_eq!(recent.least(), *last.iter().min().unwrap());
             assert_eq!(recent.is_enough(), classes.len() >= 8);
         }
     }
