@@ -29,8 +29,9 @@ const STREAM_WINDOW_LOG: u32 = 17;
 const CLASS_BOUNDS: [u64; 4] = [16 << 10, 128 << 10, 256 << 10, u64::MAX];
 const UNKNOWN: u8 = CLASS_BOUNDS.len() as u8;
 
-/// The class for an unknown size that is likely to be within the first bound.
-const LIKELY_SMALL: u8 = UNKNOWN + 1;
+/// The class up to the first bound, and for an unknown size that is likely to be within it: one, so that they share
+/// contexts and find them warm. Its window keeps tables small where the size is not pledged.
+const SMALL: u8 = 0;
 const SMALL_WINDOW_LOG: u32 = 14;
 
 /// Tables of 128 and 64 KiB, about the default level and up to a window of 128 KiB. zstd would take 512 and 256 for an
@@ -52,7 +53,7 @@ impl Codec for Zstd {
     }
 
     fn likely_class(&self, size: u64) -> u8 {
-        if size <= CLASS_BOUNDS[0] { LIKELY_SMALL } else { UNKNOWN }
+        if size <= CLASS_BOUNDS[0] { SMALL } else { UNKNOWN }
     }
 
     /// A turn ends a block (see [`Frame::block`]), so this is also the size of a long message's blocks. Beyond
@@ -64,15 +65,15 @@ impl Codec for Zstd {
 
     fn memory(&self, setup: Setup) -> usize {
         // Measured with `ZSTD_sizeof_CCtx`, in KiB, the most of each band; a test compares.
-        let by_class: [usize; CLASS_BOUNDS.len() + 2] = match setup.level {
-            ..=-1 | 1 => [220, 720, 1020, 1340, 960, 260],
-            0 | 2..=3 => [290, 880, 1470, 3580, 1090, 330],
-            4 => [290, 1710, 3520, 9000, 1090, 330],
-            5..=8 => [290, 1710, 3520, 9000, 1920, 330],
-            9..=12 => [510, 2220, 5060, 44_700, 2000, 330],
-            _ => [570, 2970, 5830, 85_000, 4000, 550],
+        let by_class: [usize; CLASS_BOUNDS.len() + 1] = match setup.level {
+            ..=-1 | 1 => [260, 720, 1020, 1340, 960],
+            0 | 2..=3 => [330, 880, 1470, 3580, 1090],
+            4 => [330, 1710, 3520, 9000, 1090],
+            5..=8 => [330, 1710, 3520, 9000, 1920],
+            9..=12 => [510, 2220, 5060, 44_700, 2000],
+            _ => [570, 2970, 5830, 85_000, 4000],
         };
-        by_class[usize::from(setup.size_class.min(LIKELY_SMALL))] * 1024
+        by_class[usize::from(setup.size_class.min(UNKNOWN))] * 1024
     }
 
     fn encoder(&self, setup: Setup) -> Result<Box<dyn Encoder>, Error> {
@@ -137,7 +138,7 @@ impl Frame {
 /// The logarithms of the window and of the two tables, where zstd's own, which go by the size alone, are not the best.
 fn logs(setup: Setup) -> (Option<u32>, Option<(u32, u32)>) {
     match (setup.size_class, setup.level) {
-        (LIKELY_SMALL, _) => (Some(SMALL_WINDOW_LOG), Some(SMALL_TABLES)),
+        (SMALL, _) => (Some(SMALL_WINDOW_LOG), Some(SMALL_TABLES)),
         (UNKNOWN, 0 | 2..=4) => (Some(STREAM_WINDOW_LOG), Some(SMALL_TABLES)),
         // Without a size zstd would make tables for megabytes, which this window cannot fill.
         (UNKNOWN, 5..) => (Some(STREAM_WINDOW_LOG), Some((STREAM_WINDOW_LOG, STREAM_WINDOW_LOG))),
