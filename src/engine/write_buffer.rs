@@ -309,6 +309,27 @@ mod tests {
     }
 
     #[test]
+    fn it_never_shrinks_below_what_is_expected() {
+        let mut buffer = WriteBuffer::new(16 * 1024);
+        buffer.expect(4096);
+        for (bytes, held) in [(10_000, 16), (10, 16), (10, 8), (10, 8), (10, 4), (10, 4), (10, 4), (10, 4)] {
+            round(&mut buffer, bytes);
+            assert_eq!(buffer.capacity(), held * 1024, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_written_to_is_not_touched() {
+        let mut buffer = WriteBuffer::new(1 << 20);
+        buffer.expect(1 << 20);
+        for written in 1..20_000 {
+            assert_eq!(buffer.push(b"x"), 1);
+            assert_eq!(buffer.capacity(), 1 << 20);
+            assert!(buffer.data.len() <= written + ZEROED);
+        }
+    }
+
+    #[test]
     fn what_is_taken_away_counts_as_a_round() {
         let mut buffer = WriteBuffer::new(16 * 1024);
         for (bytes, next) in [(16 * 1024, 16), (10, 16), (10, 8), (10, 8), (10, 4), (4000, 4)] {
