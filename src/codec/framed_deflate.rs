@@ -15,7 +15,8 @@ pub(super) const TAIL: usize = 2048;
 
 const LEVELS: Levels = Levels { lowest: 0, fastest: 1, default: 6, best: 9, highest: 9 };
 
-/// The level as zlib numbers it. The default, 6, is that of zlib and of tower-http.
+/// The level as zlib numbers it. The default, 6, is that of zlib and of tower-http; for what others would give see
+/// "Which levels, and which coding first" in DESIGN.md.
 pub(super) fn level(level: CompressionLevel) -> i32 {
     LEVELS.resolve(level)
 }

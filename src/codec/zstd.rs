@@ -14,7 +14,7 @@ use ::zstd::zstd_safe::{
 #[derive(Debug)]
 pub(super) struct Zstd;
 
-/// Best is 19: the levels above it want windows that HTTP does not allow, and are clamped to 8 MiB.
+/// The default is zstd's own; see "Which levels, and which coding first" in DESIGN.md. Best is 19: the levels above it want windows that HTTP does not allow, and are clamped to 8 MiB.
 const LEVELS: Levels = Levels { lowest: -7, fastest: 1, default: 3, best: 19, highest: 22 };
 
 /// The largest window that a content coding may ask for (RFC 9659).
