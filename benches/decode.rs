@@ -32,7 +32,7 @@ use orders::{Format, orders};
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
-use through::{Answer, through};
+use through::{Answers, through};
 use tower::Layer;
 use tower_compress::DecompressionLayer;
 
@@ -48,7 +48,7 @@ const SIZES: [(&str, usize); 2] = [("26K", 64), ("1M", 2560)];
 const CHUNKS: [usize; 3] = [256, 4096, 16 * 1024];
 
 /// CPU time for each contender on each workload.
-const BUDGET: Duration = Duration::from_millis(80);
+const BUDGET: Duration = Duration::from_millis(160);
 
 fn main() -> ExitCode {
     let words = std::env::args().skip(1).filter(|word| word != "--bench");
@@ -66,8 +66,8 @@ fn main() -> ExitCode {
             for chunk in CHUNKS {
                 let name = format!("{coding}/{size}/{chunk}");
                 if words.iter().all(|word| name.contains(&**word)) {
-                    let frames = coded.chunks(chunk).map(Bytes::copy_from_slice).collect();
-                    judge(&name, &measure(coding, frames, plain.len()), &mut figures);
+                    let frames: Vec<_> = coded.chunks(chunk).map(Bytes::copy_from_slice).collect();
+                    judge(&name, &measure(coding, &frames, plain.len()), &mut figures);
                 }
             }
         }
@@ -76,19 +76,24 @@ fn main() -> ExitCode {
 }
 
 /// Bare, ours, and tower-http's where it has the coding.
-fn measure(coding: &'static str, frames: Vec<Bytes>, length: usize) -> Vec<Measured> {
+fn measure(coding: &'static str, frames: &[Bytes], length: usize) -> Vec<Measured> {
     let mut bare = Bare::new(coding, length);
-    let answer = Answer { coding, frames };
-    let (for_bare, for_ours, for_theirs) = (answer.frames.clone(), answer.clone(), answer);
-    let ours = DecompressionLayer::new().br(true).snappy(true).snappy_framed(true);
-    let theirs = tower_http::decompression::DecompressionLayer::new();
+    let layer = DecompressionLayer::new().br(true).snappy(true).snappy_framed(true);
+    let [for_bare, for_ours, for_theirs] = [(); 3].map(|()| Answers::default());
+    let mut ours = layer.layer(for_ours.clone());
+    let mut theirs = tower_http::decompression::DecompressionLayer::new().layer(for_theirs.clone());
+    let prepare = |answers: &Answers| {
+        let (answers, frames) = (answers.clone(), frames.to_vec());
+        move |count| answers.prepare(count, coding, &frames)
+    };
     let mut contenders = vec![
-        Contender::new("bare", move || {
-            let bytes = bare.run(&for_bare) as u64;
-            Output { bytes, frames: 0 }
-        }),
-        Contender::new("ours", move || through(ours.layer(for_ours.clone()))),
-        Contender::new("tower-http", move || through(theirs.layer(for_theirs.clone()))),
+        Contender::new("bare", {
+            let answers = for_bare.clone();
+            move || Output { bytes: bare.run(answers.frames()) as u64, frames: 0 }
+        })
+        .prepared_by(prepare(&for_bare)),
+        Contender::new("ours", move || through(&mut ours)).prepared_by(prepare(&for_ours)),
+        Contender::new("tower-http", move || through(&mut theirs)).prepared_by(prepare(&for_theirs)),
     ];
     contenders.truncate(if coding.contains("snappy") { 2 } else { 3 });
     let measured = interleave(&mut contenders, BUDGET);

@@ -18,6 +18,8 @@ mod nothing;
 #[path = "support/orders.rs"]
 #[allow(dead_code)]
 mod orders;
+#[path = "support/pools.rs"]
+mod pools;
 #[path = "support/random.rs"]
 mod random;
 #[path = "support/writes.rs"]

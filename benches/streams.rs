@@ -73,5 +73,10 @@ fn main() -> ExitCode {
             run(&mut figures);
         }
     }
-    figures::conclude("streams", &figures, options.iter().any(|option| option == "--check"))
+    let check = options.iter().any(|option| option == "--check");
+    if words.is_empty() {
+        figures::conclude("streams", &figures, check)
+    } else {
+        figures::judge(&figures, check)
+    }
 }

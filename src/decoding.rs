@@ -2,7 +2,8 @@
 
 use crate::codec::Codec;
 use crate::codings::Codings;
-use crate::engine::{DecoderPool, Limits};
+use crate::engine::{DecoderPool, Decompressor, Limits};
+use crate::error::Error;
 use crate::policy::{self, Config, listed_codings};
 use http::header::{HeaderMap, HeaderValue};
 
@@ -16,14 +17,6 @@ pub(crate) struct Decoding {
     pub(crate) accept: HeaderValue,
     pub(crate) limits: Limits,
     pub(crate) pool: DecoderPool,
-}
-
-/// A message's codings.
-pub(crate) struct Listed {
-    /// Those that can be undone, in the order in which they were applied.
-    pub(crate) codecs: Vec<&'static dyn Codec>,
-    /// What lies under them: a coding that cannot be undone, and all before it.
-    pub(crate) left: Option<HeaderValue>,
 }
 
 impl Decoding {
@@ -48,18 +41,34 @@ impl Decoding {
         self.enable(codec.name(), true);
     }
 
-    /// Reads a message's codings: the one applied last is undone first, up to one that is not known.
-    pub(crate) fn read(&self, headers: &HeaderMap) -> Listed {
+    /// What undoes the codings of a message with this head: the one applied last first, up to one that is not
+    /// known. With it comes what is left then.
+    ///
+    /// # Errors
+    ///
+    /// If there are more codings than the limits allow.
+    pub(crate) fn decompressor(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<(Decompressor, Option<HeaderValue>), Error> {
+        let undo = |codecs: &mut dyn Iterator<Item = &'static dyn Codec>| {
+            Decompressor::new(codecs, self.limits, &self.pool)
+        };
+        let mut listed = listed_codings(headers);
+        // Nearly all messages have one coding.
+        if let (Some(codec), None) = (listed.next().and_then(|name| self.find(name)), listed.next()) {
+            return Ok((undo(&mut [codec].into_iter())?, None));
+        }
         let mut left: Vec<_> = listed_codings(headers).collect();
         let mut codecs = Vec::new();
         while let Some(codec) = left.last().and_then(|name| self.find(name)) {
             codecs.push(codec);
             left.pop();
         }
-        codecs.reverse();
+        let decompressor = undo(&mut codecs.into_iter().rev())?;
         // Made of parts of valid values, so it is one.
         let left = if left.is_empty() { None } else { HeaderValue::try_from(left.join(&b", "[..])).ok() };
-        Listed { codecs, left }
+        Ok((decompressor, left))
     }
 
     fn find(&self, token: &[u8]) -> Option<&'static dyn Codec> {

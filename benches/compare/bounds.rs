@@ -36,7 +36,10 @@ const ALLOCATIONS: f64 = 4.0;
 
 /// The figures of one case that there are bounds for.
 pub(crate) fn of_case(workload: &str, case: &Case, measured: &[Measured], figures: &mut Vec<Figure>) {
-    let Some(size) = workload.strip_prefix("json/").and_then(|rest| rest.split('/').next()) else { return };
+    let Some(size) = workload.strip_prefix("json/").and_then(|rest| rest.strip_suffix(case.shape.suffix()))
+    else {
+        return;
+    };
     let find = |name: &str| measured.iter().find(|measured| measured.name == name);
     let (Some(limit), Some(floor), Some(ours)) = (find(LIMIT), find(DRAIN), find(OURS)) else { return };
     let Some(peer) = find(TOWER_HTTP) else { return };

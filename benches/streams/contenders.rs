@@ -104,7 +104,7 @@ fn kept(level: u32) -> Encode {
 }
 
 /// The bytes that prime a context: as many as this crate keeps of a parked stream.
-const TAIL: usize = 1024;
+const TAIL: usize = 2048;
 
 /// A raw deflate context that serves another stream each time: reset, primed, and flushed after the event.
 fn primed(level: u32) -> Encode {
@@ -124,11 +124,13 @@ fn primed(level: u32) -> Encode {
     })
 }
 
-/// A zstd context with this crate's window.
+/// A zstd context with this crate's window and tables.
 fn bare_zstd() -> Encode {
     let mut context = CCtx::create();
     context.set_parameter(CParameter::CompressionLevel(3)).unwrap();
-    context.set_parameter(CParameter::WindowLog(17)).unwrap();
+    for parameter in [CParameter::WindowLog(17), CParameter::HashLog(15), CParameter::ChainLog(14)] {
+        context.set_parameter(parameter).unwrap();
+    }
     let mut output: Vec<u8> = Vec::with_capacity(4096);
     Box::new(move |event| {
         output.clear();

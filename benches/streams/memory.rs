@@ -2,8 +2,9 @@
 
 use crate::contenders::{layer, peer};
 use crate::events::tick;
-use crate::figures::Figure;
+use crate::figures::{self, Figure};
 use crate::source::Stream;
+use serde::Serialize;
 use std::process::Command;
 use tower::layer::util::Identity;
 
@@ -11,8 +12,10 @@ const EVENTS: usize = 10;
 
 pub(crate) fn run(figures: &mut Vec<Figure>) {
     println!("\nResident growth per stream that is idle after {EVENTS} ticks, and of all");
-    let held = |contender: &str, streams: usize| {
+    let mut rows = Vec::new();
+    let mut held = |contender: &'static str, streams: usize| {
         let bytes = ask(contender, streams);
+        rows.push(Row { contender, streams, bytes });
         let each = bytes as f64 / streams as f64 / 1024.0;
         println!(
             "{contender:24} {streams:>8} {each:>10.1} KiB {:>10.1} MiB",
@@ -21,6 +24,11 @@ pub(crate) fn run(figures: &mut Vec<Figure>) {
         (each, bytes)
     };
     held("no layer", 10_000);
+    for streams in [100, 1000] {
+        for contender in ["gzip", "zstd or gzip", "tower-http gzip"] {
+            held(contender, streams);
+        }
+    }
     let (each, _) = held("gzip", 10_000);
     figures.push(Figure::at_most("10,000 idle gzip streams: memory each", each, "KiB", 8.0));
     let (peer, _) = held("tower-http gzip", 10_000);
@@ -28,6 +36,16 @@ pub(crate) fn run(figures: &mut Vec<Figure>) {
     let (_, all) = held("gzip", 100_000);
     figures.push(Figure::at_most("100,000 idle gzip streams: memory of all", all as f64 / 1e9, "GB", 1.0));
     held("zstd or gzip", 10_000);
+    held("zstd or gzip", 100_000);
+    figures::save("streams-memory", &rows);
+}
+
+/// What so many idle streams hold together.
+#[derive(Debug, Serialize)]
+struct Row {
+    contender: &'static str,
+    streams: usize,
+    bytes: u64,
 }
 
 /// Asks a process of its own.

@@ -280,7 +280,7 @@ pub(crate) fn bytes(value: f64) -> String {
     }
 }
 
-const WIDTH: f64 = 860.0;
+const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 460.0;
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 660.0;

@@ -24,6 +24,13 @@ impl Writes {
         Self { bytes: recorder.bytes.into(), ends: recorder.ends.into() }
     }
 
+    /// The same bytes, in writes of so many each.
+    pub(crate) fn cut(&self, length: usize) -> Self {
+        let all = self.bytes.len();
+        let ends = (1..=all.div_ceil(length)).map(|count| all.min(count * length)).collect();
+        Self { bytes: self.bytes.clone(), ends }
+    }
+
     /// How many writes there are.
     pub(crate) fn count(&self) -> usize {
         self.ends.len()

@@ -6,29 +6,19 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Knows when the next flush may happen, and when it must.
+/// Knows when the next flush may happen.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     /// Ends an interval after the last flush. Kept from one to the next: a flush allocates nothing.
     next: Option<Pin<Box<Sleep>>>,
     /// Whether bytes were kept waiting for that.
     waited: bool,
-    /// When the oldest byte came that is not flushed.
-    since: Option<Instant>,
 }
 
 impl Clock {
-    /// There are bytes to flush.
-    pub(super) fn hold(&mut self) {
-        if self.since.is_none() {
-            self.since = Some(Instant::now());
-        }
-    }
-
-    /// There are none. Outside a runtime there is no timer to be had, and so no interval.
+    /// Everything is flushed. Outside a runtime there is no timer to be had, and so no interval.
     pub(super) fn flushed(&mut self, interval: Duration) {
         self.waited = false;
-        self.since = None;
         if Handle::try_current().is_err() {
             self.next = None;
             return;
@@ -38,10 +28,6 @@ impl Clock {
             Some(sleep) => sleep.as_mut().reset(end),
             None => self.next = Some(Box::pin(sleep_until(end))),
         }
-    }
-
-    pub(super) fn is_overdue(&self, interval: Duration) -> bool {
-        self.since.is_some_and(|since| since.elapsed() >= interval)
     }
 
     /// Ready once a flush may happen: with `true` if bytes have been kept waiting for that, long enough.

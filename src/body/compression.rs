@@ -246,38 +246,41 @@ where
     B: Body,
     B::Error: Into<BoxError>,
 {
-    use super::away::Away;
     loop {
-        match std::mem::replace(work, Work::Done) {
-            Work::Stream(mut stream) => {
+        match work {
+            // In its place while the inner body is polled: should that panic, nothing has ended.
+            Work::Stream(stream) => {
                 let polled = stream.poll_frame(inner.as_mut(), cx);
-                if polled.is_pending() && stream.has_large_frame() {
-                    *work = Away::send(stream).map_or_else(
-                        |mut stream| {
-                            stream.stay();
-                            Work::Stream(stream)
-                        },
-                        Work::Away,
-                    );
-                    continue;
+                if polled.is_ready() || !stream.has_large_frame() {
+                    return polled;
                 }
-                *work = Work::Stream(stream);
-                return polled;
+                send_away(work);
             }
-            Work::Away(mut away) => match away.poll(cx) {
-                Poll::Ready(Ok(stream)) => *work = Work::Stream(stream),
-                Poll::Ready(Err(lost)) => return Poll::Ready(Some(Err(crate::Error::encode(lost).into()))),
-                Poll::Pending => {
-                    *work = Work::Away(away);
-                    return Poll::Pending;
+            Work::Away(away) => match ready!(away.poll(cx)) {
+                Ok(stream) => *work = Work::Stream(stream),
+                Err(lost) => {
+                    *work = Work::Done;
+                    return Poll::Ready(Some(Err(crate::Error::encode(lost).into())));
                 }
             },
-            other => {
-                *work = other;
-                return Poll::Ready(None);
-            }
+            _ => return Poll::Ready(None),
         }
     }
+}
+
+/// Sends a stream to another thread. Outside a runtime it stays, and so will its frames.
+#[cfg(feature = "tokio")]
+fn send_away(work: &mut Work) {
+    *work = match std::mem::replace(work, Work::Done) {
+        Work::Stream(stream) => match super::away::Away::send(stream) {
+            Ok(away) => Work::Away(away),
+            Err(mut stream) => {
+                stream.stay();
+                Work::Stream(stream)
+            }
+        },
+        other => other,
+    };
 }
 
 /// The inner body's next frame as it is.

@@ -33,6 +33,10 @@ impl Codec for Deflate {
         framed_deflate::level_for_batch(level, batch)
     }
 
+    fn level_for_whole(&self, level: i32, length: usize) -> i32 {
+        framed_deflate::level_for_whole(level, length)
+    }
+
     fn memory(&self, setup: Setup) -> usize {
         framed_deflate::memory(setup)
     }
@@ -67,8 +71,9 @@ impl Framing for Zlib {
         let flags = match level {
             0..=1 => 0x01,
             2..=5 => 0x5e,
-            6 => 0x9c,
-            _ => 0xda,
+            7.. => 0xda,
+            // 6, and our own.
+            _ => 0x9c,
         };
         output.extend_from_slice(&[CMF, flags]);
     }

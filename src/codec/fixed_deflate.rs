@@ -5,10 +5,15 @@
 //! the codes are known in advance, so are the bits that a match saves, and matches are weighed by them. See
 //! "Why do small batches change the encoder" in DESIGN.md.
 
-mod bits;
+mod codes;
 
-use self::bits::{BLOCK, Bits, END_OF_BLOCK, LAST, LENGTHS, LITERALS, STORED, distance_code};
+use self::codes::{END, LENGTHS, LITERALS};
 use super::Operation;
+use super::deflate_format::LAST;
+use super::deflate_format::bits::Bits;
+use super::deflate_format::fixed::BLOCK;
+use super::deflate_format::symbols::MAX_MATCH;
+use super::zeroed::zeroed;
 
 /// The farthest that a match can reach back (RFC 1951 section 2).
 const WINDOW: usize = 32 * 1024;
@@ -21,7 +26,6 @@ const MAX_BLOCK: usize = WINDOW / 2;
 
 /// Shorter matches save nothing unless they are very near.
 const MIN_MATCH: usize = 4;
-const MAX_MATCH: usize = 258;
 
 /// A match of this length is taken without a look at the next byte's.
 const GOOD: usize = 32;
@@ -94,11 +98,11 @@ impl FixedDeflate {
         }
         match operation {
             Operation::Encode => {}
-            Operation::Flush => self.stored(&[], 0, output),
+            Operation::Flush => self.bits.stored(&[], 0, output),
             Operation::Finish => {
                 if blocks == 0 {
                     self.bits.put(BLOCK.with(LAST), output);
-                    self.bits.put(END_OF_BLOCK, output);
+                    self.bits.put(END, output);
                 }
                 self.bits.align(output);
             }
@@ -111,21 +115,12 @@ impl FixedDeflate {
         self.append(input);
         self.bits.put(BLOCK.with(flag), output);
         self.symbols(self.filled - input.len(), output);
-        self.bits.put(END_OF_BLOCK, output);
+        self.bits.put(END, output);
         if output.len() - start + self.bits.bytes() > input.len() + STORED_OVERHEAD {
             output.truncate(start);
             self.bits = bits;
-            self.stored(input, flag, output);
+            self.bits.stored(input, flag, output);
         }
-    }
-
-    fn stored(&mut self, input: &[u8], flag: u32, output: &mut Vec<u8>) {
-        self.bits.put(STORED.with(flag), output);
-        self.bits.align(output);
-        let length = input.len() as u16;
-        output.extend_from_slice(&length.to_le_bytes());
-        output.extend_from_slice(&(!length).to_le_bytes());
-        output.extend_from_slice(input);
     }
 
     fn append(&mut self, bytes: &[u8]) {
@@ -174,7 +169,7 @@ impl FixedDeflate {
                 found = next;
             }
             bits.put(LENGTHS[found.length], output);
-            bits.put(distance_code(found.distance), output);
+            bits.put(codes::distance(found.distance), output);
             place += found.length;
             self.enter(place.min(searched));
         }
@@ -204,7 +199,7 @@ impl FixedDeflate {
             if longer && self.four(candidate) == wanted {
                 let length = self.common(candidate, place, room);
                 let distance = place - candidate;
-                let saved = LENGTHS[length].saved(length) - i32::from(distance_code(distance).length);
+                let saved = LENGTHS[length].saved(length) - i32::from(codes::distance(distance).length);
                 if saved > best.saved {
                     best = Match { length, distance, saved };
                     if length == room {
@@ -270,14 +265,6 @@ fn little_endian(bytes: &[u8]) -> u32 {
 #[inline]
 fn eight(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
-}
-
-/// On the heap from the start: an array of this size would overflow a small stack.
-fn zeroed<T: Copy + Default, const N: usize>() -> Box<[T; N]> {
-    match vec![T::default(); N].into_boxed_slice().try_into() {
-        Ok(array) => array,
-        Err(_) => unreachable!("it has the length that was asked for"),
-    }
 }
 
 #[cfg(test)]

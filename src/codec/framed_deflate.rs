@@ -4,6 +4,7 @@
 //! leave its context and go on in another one.
 
 use super::fixed_deflate::{self, FixedDeflate};
+use super::small_deflate::{self, SmallDeflate};
 use super::{CompressionLevel, Encoder, Levels, Operation, Setup, Suspended};
 use crate::error::Error;
 use flate2::{Compress, Compression, FlushCompress, Status};
@@ -42,9 +43,34 @@ pub(super) fn level_for_batch(level: i32, batch: usize) -> i32 {
     if level > 1 && batch <= FIXED_BATCH { FIXED } else { level }
 }
 
+/// In place of a level: [`SmallDeflate`]. No user can ask for it.
+const SMALL: i32 = -2;
+
+/// The longest whole message that [`SmallDeflate`] gets. Measured over 13 kinds of text and protobuf: up to here it is
+/// at most 0.5 % larger than level 6, and on average takes 0.4 to 0.8 of its time, never all of it. At 8 KB it can be
+/// slower.
+const SMALL_WHOLE: usize = 6 * 1024;
+
+/// As much for levels 2 to 4, which are faster: with 3 KB level 2 is faster than ours.
+const SMALL_FAST_WHOLE: usize = 1024;
+
+/// Levels 0 and 1 stay: whoever asks for them wants no more work. So do 7 to 9, which are up to 4 % smaller.
+pub(super) fn level_for_whole(level: i32, length: usize) -> i32 {
+    let longest = match level {
+        2..=4 => SMALL_FAST_WHOLE,
+        5..=6 => SMALL_WHOLE,
+        _ => return level,
+    };
+    if length <= longest { SMALL } else { level }
+}
+
 /// zlib-rs takes the same for every level: window 64 KiB, hash head 128 KiB, chains 64 KiB, pending output 64 KiB.
 pub(super) fn memory(setup: Setup) -> usize {
-    if setup.level == FIXED { fixed_deflate::MEMORY } else { 320 * 1024 }
+    match setup.level {
+        FIXED => fixed_deflate::MEMORY,
+        SMALL => small_deflate::MEMORY,
+        _ => 320 * 1024,
+    }
 }
 
 /// The bytes before and after the raw stream, and the checksum that they carry.
@@ -82,15 +108,18 @@ pub(super) struct FramedDeflate<F> {
 enum Raw {
     Zlib { context: Compress, tail: Tail },
     Fixed(FixedDeflate),
+    Small(SmallDeflate),
 }
 
 impl<F: Framing> FramedDeflate<F> {
     pub(super) fn new(level: i32) -> Self {
-        let raw = if level == FIXED {
-            Raw::Fixed(FixedDeflate::new())
-        } else {
-            let context = Compress::new(Compression::new(LEVELS.clamp(level).unsigned_abs()), false);
-            Raw::Zlib { context, tail: Tail::default() }
+        let raw = match level {
+            FIXED => Raw::Fixed(FixedDeflate::new()),
+            SMALL => Raw::Small(SmallDeflate::new()),
+            _ => {
+                let context = Compress::new(Compression::new(LEVELS.clamp(level).unsigned_abs()), false);
+                Raw::Zlib { context, tail: Tail::default() }
+            }
         };
         Self { raw, level, frame: F::new(), begun: false, unflushed: false, padding: 0 }
     }
@@ -154,6 +183,7 @@ impl<F: Framing> Encoder for FramedDeflate<F> {
                 tail.keep(input);
             }
             Raw::Fixed(encoder) => encoder.encode(input, operation, output),
+            Raw::Small(encoder) => encoder.encode(input, operation, output),
         }
         self.unflushed = operation == Operation::Encode;
         if operation == Operation::Finish {
@@ -173,6 +203,7 @@ impl<F: Framing> Encoder for FramedDeflate<F> {
                 tail.clear();
             }
             Raw::Fixed(encoder) => encoder.reset(),
+            Raw::Small(encoder) => encoder.reset(),
         }
         self.frame = F::new();
         self.begun = false;
@@ -183,8 +214,8 @@ impl<F: Framing> Encoder for FramedDeflate<F> {
 
     fn set_level(&mut self, level: i32) -> bool {
         let Raw::Zlib { context, .. } = &mut self.raw else { return false };
-        let set =
-            level != FIXED && context.set_level(Compression::new(LEVELS.clamp(level).unsigned_abs())).is_ok();
+        let set = level >= LEVELS.lowest
+            && context.set_level(Compression::new(LEVELS.clamp(level).unsigned_abs())).is_ok();
         if set {
             self.level = level;
         }
@@ -198,6 +229,8 @@ impl<F: Framing> Encoder for FramedDeflate<F> {
         let tail = match &self.raw {
             Raw::Zlib { tail, .. } => tail.as_slice(),
             Raw::Fixed(encoder) => encoder.tail(TAIL),
+            // Its blocks know nothing of each other. A message of one call is never suspended anyway.
+            Raw::Small(_) => &[],
         };
         let (checksum, length) = (self.frame.checksum(), self.frame.length());
         Some(Suspended { checksum, length, tail: tail.to_vec() })
@@ -216,6 +249,7 @@ impl<F: Framing> Encoder for FramedDeflate<F> {
                 encoder.resume(&suspended.tail);
                 true
             }
+            Raw::Small(_) => true,
         }
     }
 }

@@ -41,6 +41,10 @@ impl Codec for Gzip {
         framed_deflate::level_for_batch(level, batch)
     }
 
+    fn level_for_whole(&self, level: i32, length: usize) -> i32 {
+        framed_deflate::level_for_whole(level, length)
+    }
+
     fn memory(&self, setup: Setup) -> usize {
         framed_deflate::memory(setup)
     }

@@ -1,4 +1,4 @@
-//! Raw deflate (RFC 1951), which gzip and zlib wrap.
+//! Raw deflate (RFC 1951), which gzip and zlib wrap, and zlib (RFC 1950).
 
 use super::append::fill;
 use crate::error::Error;
@@ -8,7 +8,7 @@ use std::fmt;
 /// What a context holds: a window of 32 KiB and the Huffman tables of zlib-rs.
 const MEMORY: usize = 48 * 1024;
 
-/// A raw deflate stream being decoded.
+/// A deflate stream being decoded.
 pub(crate) struct Inflate {
     context: Decompress,
 }
@@ -42,8 +42,10 @@ impl Inflate {
         }
     }
 
-    pub(crate) fn reset(&mut self) {
-        self.context.reset(false);
+    /// Begins another stream: one in the zlib format, whose header and Adler-32 are read and checked too, or a raw
+    /// one. A new one is raw.
+    pub(crate) fn reset(&mut self, zlib: bool) {
+        self.context.reset(zlib);
     }
 
     pub(crate) fn memory(&self) -> usize {

@@ -3,25 +3,31 @@
 //! This room knows bytes alone: no HTTP, no tower, no polling. Adding a codec is one module here, one row
 //! in [`CODECS`], one Cargo feature and one row in the tests.
 
-#[cfg(any(feature = "gzip", feature = "deflate", feature = "zstd", feature = "brotli"))]
+#[cfg(any(feature = "gzip", feature = "deflate", feature = "zstd"))]
 mod append;
 #[cfg(feature = "brotli")]
 mod brotli;
 #[cfg(feature = "deflate")]
 mod deflate;
 #[cfg(any(feature = "gzip", feature = "deflate"))]
+mod deflate_format;
+#[cfg(any(feature = "gzip", feature = "deflate"))]
 mod fixed_deflate;
 #[cfg(any(feature = "gzip", feature = "deflate"))]
 mod framed_deflate;
-#[cfg(any(feature = "gzip", feature = "deflate", feature = "zstd", feature = "snappy"))]
+#[cfg(any(feature = "gzip", feature = "zstd", feature = "snappy"))]
 mod gather;
 #[cfg(feature = "gzip")]
 mod gzip;
 #[cfg(any(feature = "gzip", feature = "deflate"))]
 mod inflate;
 mod level;
+#[cfg(any(feature = "gzip", feature = "deflate"))]
+mod small_deflate;
 #[cfg(feature = "snappy")]
 mod snappy;
+#[cfg(any(feature = "gzip", feature = "deflate"))]
+mod zeroed;
 #[cfg(feature = "zstd")]
 mod zstd;
 
@@ -149,6 +155,15 @@ pub trait Codec: Any + fmt::Debug + Send + Sync {
     /// in DESIGN.md.
     fn level_for_batch(&self, level: i32, batch: usize) -> i32 {
         let _ = batch;
+        level
+    }
+
+    /// The level for a message of `length` bytes that comes in one call: `level`, or a number of the codec's own that
+    /// [`level`](Codec::level) never gives.
+    ///
+    /// A small message cannot pay for large tables; see "Why do small bodies change the encoder" in DESIGN.md.
+    fn level_for_whole(&self, level: i32, length: usize) -> i32 {
+        let _ = length;
         level
     }
 

@@ -2,8 +2,8 @@
 
 mod ready;
 
-use super::context::{Charge, Context};
-use super::pool::EncoderPool;
+use super::context::Context;
+use super::pool::{EncoderPool, Reservation};
 use super::sizing::{self, Observed, Sizing};
 use super::slot::{Place, Slot};
 use super::tally::Tally;
@@ -57,7 +57,7 @@ pub struct Compressor {
     context: Option<Box<Context>>,
     /// Where the context sits while the stream waits. Made when it first does.
     slot: Option<Arc<Slot>>,
-    reserved: Option<Charge>,
+    reserved: Option<Reservation>,
     /// Whether the context stays with the stream while it waits, and when that was last asked.
     keeps: bool,
     lacked: u64,
@@ -344,21 +344,23 @@ impl Compressor {
         }
     }
 
-    /// Puts the context where other streams can take it, while this one waits. Only does so between a flush
-    /// and the next write, when the output is taken, and for codecs that can park.
+    /// Puts the context where other streams can take it, while this one waits. Only does so when the output is
+    /// taken, and for codecs that can park. If it is taken away before a flush, that is made up for.
+    ///
+    /// After a flush the stream is expected to wait for longer, and gives its buffers back, too.
     pub fn park(&mut self) {
-        if self.unflushed() {
-            return;
-        }
-        if self.buffer.capacity() > IDLE_BUFFER {
+        let flushed = !self.unflushed();
+        if flushed && self.buffer.capacity() > IDLE_BUFFER {
             self.buffer.release();
         }
         if self.phase != Phase::Begun || self.output_len() > 0 {
             return;
         }
         let Some(mut context) = self.context.take() else { return };
-        context.shrink();
-        if self.codec.parks() && self.keeps {
+        if flushed {
+            context.shrink();
+        }
+        if self.codec.parks() && (self.keeps || self.held_back) {
             self.pool.park(self.slot.get_or_insert_default(), context);
             return;
         }
@@ -424,6 +426,7 @@ impl Compressor {
     }
 
     fn release(&mut self) {
+        self.reserved = None;
         let parked = self.slot.take().map(|slot| self.pool.resume(&slot));
         if let Some(Place::Waiting(context)) = parked {
             self.pool.give(context);

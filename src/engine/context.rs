@@ -1,7 +1,7 @@
 //! An encoder with what belongs to it: its key, its output buffer, and its share of the pool's memory.
 
 use super::shelves::Shelved;
-use crate::codec::{Codec, Encoder, Setup};
+use crate::codec::{Codec, Encoder, Operation, Setup, Suspended};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -66,6 +66,19 @@ impl Context {
             self.key = key;
         }
         fits
+    }
+
+    /// What the stream needs to go on in another context, and what this one had not put out yet. `None` if the codec
+    /// cannot do that.
+    pub(super) fn suspend(&mut self) -> Option<(Suspended, Box<[u8]>)> {
+        if let Some(stream) = self.encoder.suspend() {
+            return Some((stream, Box::default()));
+        }
+        self.encoder.encode(&[], Operation::Flush, &mut self.output).ok()?;
+        let stream = self.encoder.suspend()?;
+        let output = self.output.as_slice().into();
+        self.output.clear();
+        Some((stream, output))
     }
 
     /// Gives back an output buffer that is larger than an event's: the stream waits.

@@ -15,8 +15,8 @@ use std::sync::{Arc, LazyLock};
 ///
 /// The limit (8 MiB by default) bounds the memory of idle decoders. Those at work are as many as there are
 /// messages being decoded, and what each may hold is bounded by [`Limits`](crate::Limits): about 50 KiB for
-/// gzip and deflate, 150 KiB and the declared window for zstd. Beyond the limit the longest idle are freed;
-/// so are decoders that nobody used during 256 returns.
+/// gzip and deflate, 150 KiB and the declared window for zstd, 64 KiB and the decoded message for raw snappy. Beyond
+/// the limit the longest idle are freed; so are decoders that nobody used during 256 returns.
 #[derive(Clone)]
 pub struct DecoderPool {
     shared: Arc<Shared>,

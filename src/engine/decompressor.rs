@@ -127,6 +127,11 @@ impl Decompressor {
         self.stages.last().map_or(self.received, |stage| stage.decoded)
     }
 
+    /// Whether the message passes as it is, for lack of codings.
+    pub fn is_identity(&self) -> bool {
+        self.stages.is_empty() && !self.failed
+    }
+
     /// Bytes of heap held: contexts and buffers.
     pub fn memory(&self) -> usize {
         self.stages

@@ -17,14 +17,18 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 /// be a pool per route).
 ///
 /// The pool counts the memory of all contexts that it ever handed out and that still exist, and keeps it below
-/// a limit, 32 MiB by default. A gzip or deflate context takes 320 KiB, or 96 KiB for a stream of small events;
-/// one for a stream takes 1.7 MB with zstd and 1 MB with brotli, at their default levels. Beside it each holds
-/// an output buffer of at most 80 KiB, and of 4 KiB while its stream waits.
+/// a limit, 32 MiB by default. A gzip or deflate context takes 320 KiB, or 96 KiB for a stream of small events and
+/// 72 KiB for small whole bodies; one for a stream takes 1.1 MB with zstd and 1 MB with brotli, at their default
+/// levels. Beside it each holds an output buffer of at most 80 KiB, and of 4 KiB while its stream waits.
 ///
 /// At the limit the pool frees idle contexts, then takes contexts from streams that wait, and past that builds
 /// contexts for the length of one call. What cannot be taken from a stream that waits, which is zstd and brotli,
 /// gets three quarters of the limit at most; streams beyond that get another coding, or none. Idle contexts
 /// that nobody used during 256 returns are freed as well.
+///
+/// Within the default limit that is 22 zstd streams of unknown length at once, or 6 of a known length above
+/// 256 KiB, whose contexts take 3.6 MB. A writer that was told its coding
+/// keeps to it beyond the limit, too: by then it may stand in a head.
 #[derive(Clone)]
 pub struct EncoderPool {
     shared: Arc<Shared>,
@@ -34,6 +38,8 @@ struct Shared {
     limit: usize,
     /// Bytes of all contexts that exist, in use or not.
     memory: Arc<AtomicUsize>,
+    /// Bytes of those that streams have for as long as they last.
+    reserved: Arc<AtomicUsize>,
     shelves: Shelves<Box<Context>>,
     waiting: Mutex<Waiting>,
     /// Streams that wait without a context.
@@ -64,6 +70,15 @@ pub struct PoolStats {
     pub memory: usize,
 }
 
+/// Memory set aside for a stream that keeps its context for as long as it lasts.
+#[derive(Debug)]
+pub(super) struct Reservation {
+    /// Of the part of the limit that such streams have. It is given back with the stream.
+    _share: Charge,
+    /// For the context, which takes it over if it is built for this stream.
+    charge: Option<Charge>,
+}
+
 /// One part in so many of the limit is not given to contexts that cannot park: idle zstd streams must not
 /// leave the streams that do park with contexts for one call each.
 const KEPT_FOR_PARKING: usize = 4;
@@ -85,6 +100,7 @@ impl EncoderPool {
             shared: Arc::new(Shared {
                 limit,
                 memory: Arc::default(),
+                reserved: Arc::default(),
                 shelves: Shelves::new(),
                 waiting: Mutex::default(),
                 parked: AtomicUsize::new(0),
@@ -110,15 +126,24 @@ impl EncoderPool {
         }
     }
 
-    /// Sets memory aside for a context that will be needed for as long as a stream lasts; `None` at the limit.
-    pub(super) fn reserve(&self, codec: &'static dyn Codec, setup: Setup) -> Option<Charge> {
-        let Shared { limit, memory, .. } = &*self.shared;
-        let limit = limit - limit / KEPT_FOR_PARKING;
-        Charge::after(memory, codec.memory(setup), limit, || self.free().is_some())
+    /// Sets memory aside for a context that will be needed for as long as a stream lasts; `None`, with nothing
+    /// freed, if such streams have their part of the limit.
+    pub(super) fn reserve(&self, codec: &'static dyn Codec, setup: Setup) -> Option<Reservation> {
+        let Shared { limit, memory, reserved, .. } = &*self.shared;
+        let bytes = codec.memory(setup);
+        let share = Charge::within(reserved, bytes, limit - limit / KEPT_FOR_PARKING)?;
+        let charge = Charge::after(memory, bytes, *limit, || self.free().is_some())?;
+        Some(Reservation { _share: share, charge: Some(charge) })
     }
 
     /// A context: from the shelf, built within the limit, taken from one that waits, or built for one call.
-    pub(super) fn take(&self, key: Key, reserved: Option<Charge>) -> Result<Box<Context>, Error> {
+    pub(super) fn take(
+        &self,
+        key: Key,
+        reservation: Option<&mut Reservation>,
+    ) -> Result<Box<Context>, Error> {
+        // Given back if it turns out not to be needed.
+        let reserved = reservation.and_then(|reservation| reservation.charge.take());
         let Shared { limit, memory, shelves, .. } = &*self.shared;
         if let Some(context) = shelves.take(&key) {
             return Ok(context);
@@ -177,13 +202,13 @@ impl EncoderPool {
     /// Keeps what a stream needs to go on that has given its context back.
     pub(super) fn suspend(&self, slot: &Slot, stream: Suspended) {
         self.shared.parked.fetch_add(1, Ordering::Relaxed);
-        slot.put(Place::Suspended(stream));
+        slot.put(Place::Suspended { stream, output: Box::default() });
     }
 
     /// What a waiting stream finds when it comes back.
     pub(super) fn resume(&self, slot: &Slot) -> Place {
         let place = slot.resume();
-        if let Place::Suspended(_) = place {
+        if let Place::Suspended { .. } = place {
             self.shared.parked.fetch_sub(1, Ordering::Relaxed);
         }
         place

@@ -23,8 +23,8 @@ pub(super) enum Place {
     Empty,
     /// The stream waits, and its context is still its own.
     Waiting(Box<Context>),
-    /// The stream waits; its context went to another one.
-    Suspended(Suspended),
+    /// The stream waits; its context went to another one. The output was still in that one, and goes out first.
+    Suspended { stream: Suspended, output: Box<[u8]> },
 }
 
 impl Slot {
@@ -54,9 +54,9 @@ impl Slot {
         // A slot whose lock is taken is in use at this very moment.
         let Ok(mut place) = self.place.try_lock() else { return Reclaim::Later };
         match std::mem::take(&mut *place) {
-            Place::Waiting(mut context) => match context.encoder.suspend() {
-                Some(suspended) => {
-                    *place = Place::Suspended(suspended);
+            Place::Waiting(mut context) => match context.suspend() {
+                Some((stream, output)) => {
+                    *place = Place::Suspended { stream, output };
                     parked.fetch_add(1, Ordering::Relaxed);
                     self.queued.store(false, Ordering::Relaxed);
                     Reclaim::Context(context)

@@ -9,6 +9,10 @@ use std::time::Duration;
 pub enum FlushPolicy {
     /// As the producer pauses: every event leaves as it comes. For server-sent events and anything that a
     /// person or a program waits for.
+    ///
+    /// Before a pending producer counts as one that pauses, other tasks get two turns. Where they make the next
+    /// event in that time, over and over, a byte waits 5 milliseconds at most (with the `tokio` feature, in its
+    /// runtime).
     #[default]
     Pause,
     /// As the producer pauses, but at most once in this time. For streams of many tiny events, such as the

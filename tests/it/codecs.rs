@@ -8,6 +8,30 @@ fn setup(codec: &dyn Codec, level: CompressionLevel, size: Option<u64>) -> Setup
     Setup { level: codec.level(level), size_class: codec.size_class(size) }
 }
 
+/// Every codec with every level that it chooses by itself: for most messages, for small batches, for small messages.
+fn every() -> impl Iterator<Item = Kind> {
+    CODECS.iter().flat_map(|&codec| {
+        let usual = codec.level(CompressionLevel::Default);
+        let mut levels = vec![usual, codec.level_for_batch(usual, 86), codec.level_for_whole(usual, 1000)];
+        levels.sort_unstable();
+        levels.dedup();
+        levels.into_iter().map(move |level| Kind { codec, level })
+    })
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Kind {
+    codec: &'static dyn Codec,
+    level: i32,
+}
+
+impl Kind {
+    fn encoder(self) -> Box<dyn Encoder> {
+        let size_class = self.codec.size_class(None);
+        self.codec.encoder(Setup { level: self.level, size_class }).unwrap()
+    }
+}
+
 fn encoder(codec: &dyn Codec) -> Box<dyn Encoder> {
     codec.encoder(setup(codec, CompressionLevel::Default, None)).unwrap()
 }
@@ -34,12 +58,13 @@ fn every_codec_is_compiled_in_here() {
 
 #[test]
 fn bodies_of_every_kind_come_back() {
-    for codec in CODECS {
+    for kind in every() {
+        let codec = kind.codec;
         for input in [vec![], vec![b'x'], json(1), json(1000), json(300_000), noise(100_000)] {
             for cut in [1_000_000, 8192, 4097] {
                 let pieces: Vec<&[u8]> = input.chunks(cut).collect();
-                let coded = encode(&mut *encoder(*codec), &pieces);
-                assert_eq!(decode(codec.name(), &coded).unwrap(), input, "{} {}", codec.name(), input.len());
+                let coded = encode(&mut *kind.encoder(), &pieces);
+                assert_eq!(decode(codec.name(), &coded).unwrap(), input, "{kind:?} {}", input.len());
             }
         }
     }
@@ -59,62 +84,64 @@ fn sixteen_mebibytes_come_back() {
 #[test]
 fn one_call_is_enough_and_appends() {
     let input = json(30_000);
-    for codec in CODECS {
+    for kind in every() {
+        let codec = kind.codec;
         let mut output = b"before".to_vec();
-        encoder(*codec).encode(&input, Operation::Finish, &mut output).unwrap();
-        assert_eq!(decode(codec.name(), &output[6..]).unwrap(), input, "{}", codec.name());
+        kind.encoder().encode(&input, Operation::Finish, &mut output).unwrap();
+        assert_eq!(decode(codec.name(), &output[6..]).unwrap(), input, "{kind:?}");
     }
 }
 
 #[test]
 fn after_a_flush_everything_so_far_is_decodable() {
     let input = json(50_000);
-    for codec in CODECS.iter().filter(|codec| codec.streams()) {
-        let mut encoder = encoder(*codec);
+    for kind in every().filter(|kind| kind.codec.streams()) {
+        let codec = kind.codec;
+        let mut encoder = kind.encoder();
         let mut output = Vec::new();
         let mut given = 0;
         for piece in [0, 1, 86, 5000, 40_000] {
             encoder.encode(&input[given..given + piece], Operation::Flush, &mut output).unwrap();
             given += piece;
-            assert_eq!(decode_prefix(codec.name(), &output), &input[..given], "{}", codec.name());
+            assert_eq!(decode_prefix(codec.name(), &output), &input[..given], "{kind:?}");
         }
         encoder.encode(&input[given..], Operation::Encode, &mut output).unwrap();
         encoder.encode(&[], Operation::Flush, &mut output).unwrap();
-        assert_eq!(decode_prefix(codec.name(), &output), input, "{}", codec.name());
+        assert_eq!(decode_prefix(codec.name(), &output), input, "{kind:?}");
         encoder.encode(&[], Operation::Finish, &mut output).unwrap();
-        assert_eq!(decode(codec.name(), &output).unwrap(), input, "{}", codec.name());
+        assert_eq!(decode(codec.name(), &output).unwrap(), input, "{kind:?}");
     }
 }
 
 #[test]
 fn a_flush_with_nothing_new_puts_nothing_out() {
-    for codec in CODECS.iter().filter(|codec| codec.streams()) {
-        let mut encoder = encoder(*codec);
+    for kind in every().filter(|kind| kind.codec.streams()) {
+        let mut encoder = kind.encoder();
         let mut output = Vec::new();
         encoder.encode(&[], Operation::Flush, &mut output).unwrap();
-        assert!(output.is_empty(), "{}", codec.name());
+        assert!(output.is_empty(), "{kind:?}");
         encoder.encode(b"something", Operation::Flush, &mut output).unwrap();
         let length = output.len();
         encoder.encode(&[], Operation::Flush, &mut output).unwrap();
         encoder.encode(&[], Operation::Encode, &mut output).unwrap();
-        assert_eq!(output.len(), length, "{}", codec.name());
+        assert_eq!(output.len(), length, "{kind:?}");
     }
 }
 
 #[test]
 fn a_reset_encoder_is_as_new_byte_for_byte() {
     let (first, second) = (json(70_000), json(20_000));
-    for codec in CODECS {
-        let fresh = encode(&mut *encoder(*codec), &[&second]);
-        let mut used = encoder(*codec);
+    for kind in every() {
+        let fresh = encode(&mut *kind.encoder(), &[&second]);
+        let mut used = kind.encoder();
         encode(&mut *used, &[&first]);
-        assert!(used.reset(), "{}", codec.name());
-        assert_eq!(encode(&mut *used, &[&second]), fresh, "{} after an end", codec.name());
+        assert!(used.reset(), "{kind:?}");
+        assert_eq!(encode(&mut *used, &[&second]), fresh, "{kind:?} after an end");
 
-        let mut abandoned = encoder(*codec);
+        let mut abandoned = kind.encoder();
         abandoned.encode(&first, Operation::Encode, &mut Vec::new()).unwrap();
-        assert!(abandoned.reset(), "{}", codec.name());
-        assert_eq!(encode(&mut *abandoned, &[&second]), fresh, "{} after a drop", codec.name());
+        assert!(abandoned.reset(), "{kind:?}");
+        assert_eq!(encode(&mut *abandoned, &[&second]), fresh, "{kind:?} after a drop");
     }
 }
 
@@ -136,15 +163,15 @@ fn a_broken_promise_is_an_error_and_a_reset_mends_it() {
 #[test]
 fn after_a_misuse_a_reset_mends_or_says_that_it_cannot() {
     let input = json(20_000);
-    for codec in CODECS {
-        let fresh = encode(&mut *encoder(*codec), &[&input]);
+    for kind in every() {
+        let fresh = encode(&mut *kind.encoder(), &[&input]);
         for misuse in [Operation::Encode, Operation::Flush, Operation::Finish] {
-            let mut used = encoder(*codec);
+            let mut used = kind.encoder();
             encode(&mut *used, &[&input]);
             // The message has ended: what comes of this is not promised, but for the end of it.
             let _ = used.encode(&json(3000), misuse, &mut Vec::new());
             let _ = used.encode(&[], Operation::Finish, &mut Vec::new());
-            assert!(!used.reset() || encode(&mut *used, &[&input]) == fresh, "{} {misuse:?}", codec.name());
+            assert!(!used.reset() || encode(&mut *used, &[&input]) == fresh, "{kind:?} {misuse:?}");
         }
     }
 }
@@ -165,8 +192,10 @@ fn a_level_out_of_range_is_clamped() {
 fn a_suspended_stream_goes_on_in_another_encoder_at_any_level() {
     let input = json(100_000);
     for codec in CODECS.iter().filter(|codec| codec.parks()) {
-        for (from, to) in [(6, 6), (6, 1), (1, 6), (9, 3), (0, 6), (6, 0)] {
-            let at = |level| codec.encoder(setup(*codec, CompressionLevel::Precise(level), None)).unwrap();
+        let (events, small) = (codec.level_for_batch(6, 86), codec.level_for_whole(6, 1000));
+        let own = [(6, small), (small, 6), (small, events), (events, small), (small, small)];
+        for (from, to) in [(6, 6), (6, 1), (1, 6), (9, 3), (0, 6), (6, 0)].into_iter().chain(own) {
+            let at = |level| Kind { codec: *codec, level }.encoder();
             let mut output = Vec::new();
             let mut encoder = at(from);
             for (turn, piece) in input.chunks(9973).enumerate() {

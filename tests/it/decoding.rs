@@ -77,19 +77,35 @@ async fn tiny_frames_that_are_ready_come_out_as_few() {
 
 #[tokio::test]
 async fn what_can_be_decoded_comes_before_the_next_frame() {
-    // Flushed by the foreign encoders, through one coding and through two.
-    let cases: [&[&str]; 5] = [&["gzip"], &["deflate"], &["zstd"], &["br"], &["gzip", "zstd"]];
+    // Flushed by the foreign encoders, through one coding and through two; in one frame, and in tiny ones, which are
+    // joined.
+    let cases: [&[&str]; 6] =
+        [&["gzip"], &["deflate"], &["zstd"], &["br"], &["x-snappy-framed"], &["gzip", "zstd"]];
     for codings in cases {
         let coded = flushed(codings, b"an event\n\n");
-        let body = decode(&codings.join(", "), Script::new([Step::data(coded), Step::Stall])).await;
-        let mut body = pin!(body);
-        let mut cx = Context::from_waker(Waker::noop());
-        let Poll::Ready(Some(Ok(frame))) = body.as_mut().poll_frame(&mut cx) else {
-            panic!("{codings:?}: held back");
-        };
-        assert_eq!(frame.into_data().unwrap(), "an event\n\n", "{codings:?}");
-        assert!(body.as_mut().poll_frame(&mut cx).is_pending() && !body.is_end_stream());
+        for frame in [1, 7, coded.len()] {
+            comes_before_the_next_frame(codings, coded.chunks(frame), b"an event\n\n").await;
+        }
     }
+    // A raw block of one literal: what there is of it.
+    let plain: Vec<u8> = (0..200).collect();
+    let block = snap::raw::Encoder::new().compress_vec(&plain).unwrap();
+    assert_eq!(block[4..], plain[..]);
+    for frame in [1, 7, 104] {
+        comes_before_the_next_frame(&["snappy"], block[..104].chunks(frame), &plain[..100]).await;
+    }
+}
+
+/// Holds a body that stalls after these frames to giving out `plain` at once, and then nothing.
+async fn comes_before_the_next_frame(codings: &[&str], frames: std::slice::Chunks<'_, u8>, plain: &[u8]) {
+    let steps = frames.map(Step::data).chain([Step::Stall]);
+    let mut body = pin!(decode(&codings.join(", "), Script::new(steps)).await);
+    let mut cx = Context::from_waker(Waker::noop());
+    let Poll::Ready(Some(Ok(frame))) = body.as_mut().poll_frame(&mut cx) else {
+        panic!("{codings:?}: held back");
+    };
+    assert_eq!(frame.into_data().unwrap(), plain, "{codings:?}");
+    assert!(body.as_mut().poll_frame(&mut cx).is_pending() && !body.is_end_stream());
 }
 
 /// A message of these codings that has only begun, flushed.
@@ -109,6 +125,7 @@ fn flushed(codings: &[&str], plain: &[u8]) -> Vec<u8> {
             "gzip" => flush!(flate2::write::GzEncoder::new(Vec::new(), level), get_ref),
             "deflate" => flush!(flate2::write::ZlibEncoder::new(Vec::new(), level), get_ref),
             "zstd" => flush!(zstd::stream::Encoder::new(Vec::new(), 1).unwrap(), get_ref),
+            "x-snappy-framed" => flush!(snap::write::FrameEncoder::new(Vec::new()), get_ref),
             _ => flush!(brotli::CompressorWriter::new(Vec::new(), 4096, 1, 22), get_ref),
         }
     })

@@ -17,6 +17,7 @@ mod rooms;
 mod round_trips;
 mod server_requests;
 mod sizing;
+mod small_bodies;
 mod streams;
 mod support;
 mod writer;

@@ -4,9 +4,11 @@
 //! the ring buffer grows with what has been decoded. Streams with "large windows" are outside the RFC and
 //! malformed, and so are bytes behind the end. No input at all is an empty message.
 
-use crate::codec::{Decoder, append::append};
+use crate::codec::Decoder;
 use crate::error::Error;
-use ::brotli::{BrotliDecompressStream, BrotliResult, BrotliState, SliceWrapper, enc::StandardAlloc};
+use brotli_decompressor::{
+    BrotliDecoderTakeOutput, BrotliDecompressStream, BrotliResult, BrotliState, SliceWrapper, StandardAlloc,
+};
 use std::fmt;
 
 type State = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;
@@ -23,7 +25,8 @@ pub(crate) struct BrotliDecoder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Start,
-    /// `pending` if the last step filled its room, so that there may be more to give.
+    /// `pending` if the last step stopped because nothing more fits in the ring buffer, so that another one may
+    /// need no input.
     Data {
         pending: bool,
     },
@@ -35,33 +38,28 @@ impl BrotliDecoder {
         Self { state: Box::new(new_state()), phase: Phase::Start }
     }
 
-    /// Takes one step.
-    fn data(&mut self, input: &mut &[u8], room: usize, output: &mut Vec<u8>) -> Result<(), Error> {
-        let (mut taken, mut total) = (0, 0);
-        // What waits in the ring buffer may be much more than what is left of the input.
-        let pending = self.phase == Phase::Data { pending: true };
-        let expected = if pending { room } else { 8 * input.len() };
-        let (result, full) = append(output, room, expected, |spare| {
-            let (mut left_in, mut left_out, mut written) = (input.len(), spare.len(), 0);
-            let result = BrotliDecompressStream(
-                &mut left_in,
-                &mut taken,
-                input,
-                &mut left_out,
-                &mut written,
-                spare,
-                &mut total,
-                &mut self.state,
-            );
-            (written, (result, left_out == 0))
-        });
+    /// Takes one step, into the ring buffer alone: a slice to write into would have to be zeroed first.
+    fn step(&mut self, input: &mut &[u8]) -> Result<(), Error> {
+        let (mut left, mut taken) = (input.len(), 0);
+        let state = &mut self.state;
+        let result =
+            BrotliDecompressStream(&mut left, &mut taken, input, &mut 0, &mut 0, &mut [], &mut 0, state);
         *input = &input[taken..];
         self.phase = match result {
             BrotliResult::ResultSuccess => Phase::End,
-            BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => Phase::Data { pending: full },
+            BrotliResult::NeedsMoreInput => Phase::Data { pending: false },
+            BrotliResult::NeedsMoreOutput => Phase::Data { pending: true },
             BrotliResult::ResultFailure => return Err(Error::malformed("brotli: invalid stream")),
         };
         Ok(())
+    }
+
+    /// Moves what waits in the ring buffer to `output`, and says whether there was anything.
+    fn put_out(&mut self, room: usize, output: &mut Vec<u8>) -> bool {
+        let mut length = room;
+        let ready = BrotliDecoderTakeOutput(&mut self.state, &mut length);
+        output.extend_from_slice(ready);
+        !ready.is_empty()
     }
 }
 
@@ -75,13 +73,16 @@ impl Decoder for BrotliDecoder {
         let mut rest = input;
         let end = output.len() + room;
         while output.len() < end {
+            if self.put_out(end - output.len(), output) {
+                continue;
+            }
             match self.phase {
                 Phase::Data { pending: true } => {}
                 _ if rest.is_empty() => break,
                 Phase::Start | Phase::Data { .. } => {}
                 Phase::End => return Err(Error::malformed("brotli: data behind the end")),
             }
-            self.data(&mut rest, end - output.len(), output)?;
+            self.step(&mut rest)?;
         }
         Ok(input.len() - rest.len())
     }

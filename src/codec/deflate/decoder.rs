@@ -7,25 +7,18 @@
 
 use crate::codec::{
     Decoder,
-    gather::{Gather, little_endian},
     inflate::{Inflate, Step},
 };
 use crate::error::Error;
-use simd_adler32::Adler32;
 use std::fmt;
 
 /// FLG's bit that announces a preset dictionary, which HTTP has none of (RFC 1950 section 2.2).
 const FDICT: u8 = 1 << 5;
 
-/// The Adler-32 in network order.
-const TRAILER: usize = 4;
-
 /// A `deflate` message being decoded.
 pub(crate) struct DeflateDecoder {
     state: State,
     inflate: Inflate,
-    adler: Adler32,
-    trailer: Gather,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,71 +27,57 @@ enum State {
     Start,
     /// The first byte, which may begin a zlib header.
     Second(u8),
-    Zlib,
-    Raw,
-    Trailer,
+    Data,
     End,
 }
 
 impl DeflateDecoder {
     pub(crate) fn new() -> Self {
-        Self {
-            state: State::Start,
-            inflate: Inflate::new(),
-            adler: Adler32::new(),
-            trailer: Gather::default(),
+        Self { state: State::Start, inflate: Inflate::new() }
+    }
+
+    /// Looks at the first byte, or at the first two, but takes at most one: the context reads the header too.
+    fn start(&mut self, input: &mut &[u8]) -> Result<(), Error> {
+        match **input {
+            [first] if may_begin_zlib(first) => {
+                self.state = State::Second(first);
+                *input = &[];
+                Ok(())
+            }
+            [first, second, ..] => self.begin(first, second),
+            _ => self.begin(0, 0),
         }
     }
 
-    fn start(&mut self, input: &mut &[u8]) {
-        let first = input[0];
-        if first & 0x0f == 8 && first >> 4 <= 7 {
-            self.state = State::Second(first);
-            *input = &input[1..];
-        } else {
-            self.state = State::Raw;
-        }
+    /// Hands on the first byte, which gives nothing out and so needs no room: it opens a zlib header, or a stored
+    /// block.
+    fn second(&mut self, first: u8, second: u8) -> Result<(), Error> {
+        self.begin(first, second)?;
+        self.inflate.step(&mut &[first][..], 0, &mut Vec::new()).map(drop)
     }
 
-    fn second(&mut self, first: u8, input: &mut &[u8]) -> Result<(), Error> {
-        let second = input[0];
-        if u16::from_be_bytes([first, second]) % 31 != 0 {
-            // Such a first byte opens a stored block and gives nothing out, so it needs no room.
-            self.inflate.step(&mut &[first][..], 0, &mut Vec::new())?;
-            self.state = State::Raw;
-            return Ok(());
-        }
-        if second & FDICT != 0 {
+    fn begin(&mut self, first: u8, second: u8) -> Result<(), Error> {
+        let zlib = may_begin_zlib(first) && u16::from_be_bytes([first, second]) % 31 == 0;
+        if zlib && second & FDICT != 0 {
             return Err(Error::malformed("deflate: preset dictionary"));
         }
-        *input = &input[1..];
-        self.state = State::Zlib;
+        self.inflate.reset(zlib);
+        self.state = State::Data;
         Ok(())
     }
 
     fn data(&mut self, input: &mut &[u8], room: usize, output: &mut Vec<u8>) -> Result<bool, Error> {
-        let start = output.len();
         let step = self.inflate.step(input, room, output)?;
-        let wrapped = self.state == State::Zlib;
-        if wrapped {
-            self.adler.write(&output[start..]);
-        }
         if step == Step::End {
-            self.state = if wrapped { State::Trailer } else { State::End };
+            self.state = State::End;
         }
         Ok(step != Step::NeedsInput)
     }
+}
 
-    fn trailer(&mut self, input: &mut &[u8]) -> Result<bool, Error> {
-        if !self.trailer.fill(input, TRAILER) {
-            return Ok(false);
-        }
-        if little_endian(self.trailer.bytes()) as u32 != self.adler.finish().swap_bytes() {
-            return Err(Error::malformed("deflate: wrong Adler-32"));
-        }
-        self.state = State::End;
-        Ok(true)
-    }
+/// Method 8, and a window of at most 32 KiB.
+fn may_begin_zlib(first: u8) -> bool {
+    first & 0x0f == 8 && first >> 4 <= 7
 }
 
 impl Decoder for DeflateDecoder {
@@ -107,19 +86,14 @@ impl Decoder for DeflateDecoder {
         let end = output.len() + room;
         while output.len() < end {
             match self.state {
-                State::Zlib | State::Raw => {
+                State::Data => {
                     if !self.data(&mut rest, end - output.len(), output)? {
                         break;
                     }
                 }
                 _ if rest.is_empty() => break,
-                State::Start => self.start(&mut rest),
-                State::Second(first) => self.second(first, &mut rest)?,
-                State::Trailer => {
-                    if !self.trailer(&mut rest)? {
-                        break;
-                    }
-                }
+                State::Start => self.start(&mut rest)?,
+                State::Second(first) => self.second(first, rest[0])?,
                 State::End => return Err(Error::malformed("deflate: data behind the end")),
             }
         }
@@ -135,9 +109,6 @@ impl Decoder for DeflateDecoder {
 
     fn reset(&mut self) -> bool {
         self.state = State::Start;
-        self.inflate.reset();
-        self.adler.reset();
-        self.trailer.clear();
         true
     }
 

@@ -51,7 +51,7 @@ impl GzipDecoder {
 
     fn begin_member(&mut self) {
         self.header = Header::default();
-        self.inflate.reset();
+        self.inflate.reset(false);
         self.crc.reset();
         self.trailer.clear();
         self.state = State::Header;

@@ -18,7 +18,7 @@ impl Compressor {
         if at_hand.is_none() {
             match self.slot.as_ref().map(|slot| self.pool.resume(slot)) {
                 Some(Place::Waiting(context)) => at_hand = Some(context),
-                Some(Place::Suspended(stream)) => suspended = Some(stream),
+                Some(Place::Suspended { stream, output }) => suspended = Some((stream, output)),
                 Some(Place::Empty) | None => {}
             }
         }
@@ -30,7 +30,7 @@ impl Compressor {
                 match (at_hand, suspended) {
                     (Some(context), _) if context.key.setup.level == level => Ok(context),
                     (Some(context), _) => self.change_level(context, level),
-                    (None, Some(stream)) => self.go_on(stream, level),
+                    (None, Some((stream, output))) => self.go_on(stream, &output, level),
                     (None, None) => Err(Error::new(Kind::Encode)),
                 }
             }
@@ -41,7 +41,8 @@ impl Compressor {
     pub(super) fn first(&mut self, length: usize, operation: Operation) -> Result<Box<Context>, Error> {
         let level = match operation {
             Operation::Flush => self.codec.level_for_batch(self.setup.level, length),
-            Operation::Encode | Operation::Finish => self.setup.level,
+            Operation::Finish => self.codec.level_for_whole(self.setup.level, length),
+            Operation::Encode => self.setup.level,
         };
         if operation == Operation::Finish && self.pledged.is_none() {
             // The only call: now the size is known after all. What was reserved is for a larger context.
@@ -54,7 +55,7 @@ impl Compressor {
         if self.codec.parks() && operation != Operation::Finish {
             self.keeps = self.pool.may_keep(&key, &mut self.lacked);
         }
-        let mut context = self.pool.take(key, self.reserved.take())?;
+        let mut context = self.pool.take(key, self.reserved.as_mut())?;
         // One that was in use has what its streams needed.
         if context.output.capacity() < self.expected_output {
             context.output.reserve_exact(self.expected_output);
@@ -103,11 +104,15 @@ impl Compressor {
         resume(context, stream)
     }
 
-    fn go_on(&mut self, stream: Suspended, level: i32) -> Result<Box<Context>, Error> {
+    fn go_on(&mut self, stream: Suspended, output: &[u8], level: i32) -> Result<Box<Context>, Error> {
         self.tally.resumed += 1;
+        // Whoever took the context away has flushed it.
+        self.held_back = false;
         let key = self.key(level);
         self.keeps = self.pool.may_keep(&key, &mut self.lacked);
-        resume(self.pool.take(key, None)?, stream)
+        let mut context = resume(self.pool.take(key, None)?, stream)?;
+        context.output.extend_from_slice(output);
+        Ok(context)
     }
 
     fn key(&self, level: i32) -> Key {

@@ -3,7 +3,6 @@ use super::future::RequestDecompressionFuture;
 use super::layer::RequestDecompressionLayer;
 use crate::body::{DecompressionBody, Verdict};
 use crate::decoding::coding_methods;
-use crate::engine::Decompressor;
 use crate::policy::rewrite_decoded;
 use http::header::{CONTENT_ENCODING, CONTENT_RANGE};
 use http::{Request, Response};
@@ -64,11 +63,9 @@ impl<S> RequestDecompression<S> {
         if !headers.contains_key(CONTENT_ENCODING) || headers.contains_key(CONTENT_RANGE) {
             return Some(pass(request));
         }
-        let decoding = &self.layer.decoding;
-        let listed = decoding.read(headers);
-        let undone = Decompressor::new(listed.codecs, decoding.limits, &decoding.pool);
-        match (undone, listed.left) {
-            (Ok(decompressor), None) => {
+        match self.layer.decoding.decompressor(headers) {
+            Ok((decompressor, None)) if decompressor.is_identity() => Some(pass(request)),
+            Ok((decompressor, None)) => {
                 let (mut parts, body) = request.into_parts();
                 rewrite_decoded(&mut parts.headers, None);
                 let verdict = Verdict::for_request();

@@ -1,4 +1,4 @@
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, HeaderValue};
 
 /// What a decoded response's head said before, as an extension of the response.
 ///
@@ -6,21 +6,26 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap};
 /// [`DecompressionBody::received`](crate::body::DecompressionBody::received) tells how far they have come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodedFrom {
-    encoding: String,
+    encoding: HeaderValue,
     length: Option<u64>,
 }
 
 impl DecodedFrom {
     pub(super) fn of(headers: &HeaderMap, exact: Option<u64>) -> Self {
-        let lines = headers.get_all(CONTENT_ENCODING).iter();
-        let encoding: Vec<_> = lines.map(|line| String::from_utf8_lossy(line.as_bytes())).collect();
+        let mut lines = headers.get_all(CONTENT_ENCODING).iter();
+        let first = lines.next().cloned().unwrap_or(HeaderValue::from_static("identity"));
+        let encoding = lines.fold(first, |before, line| {
+            let joined = [before.as_bytes(), line.as_bytes()].join(&b", "[..]);
+            // Made of valid values, so it is one.
+            HeaderValue::try_from(joined).unwrap_or(before)
+        });
         let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        Self { encoding: encoding.join(", "), length: length.or(exact) }
+        Self { encoding, length: length.or(exact) }
     }
 
     /// The codings, as `Content-Encoding` listed them.
     #[must_use]
-    pub fn content_encoding(&self) -> &str {
+    pub fn content_encoding(&self) -> &HeaderValue {
         &self.encoding
     }
 

@@ -1,8 +1,8 @@
 use super::DecodedFrom;
 use super::layer::DecompressionLayer;
 use crate::body::{DecompressionBody, Verdict};
-use crate::engine::Decompressor;
 use crate::policy::{RequestFacts, may_decode, rewrite_decoded};
+use http::header::CONTENT_ENCODING;
 use http::{Request, Response};
 use http_body::Body;
 use pin_project_lite::pin_project;
@@ -41,17 +41,16 @@ impl Plan {
     }
 
     fn respond<B: Body>(&self, response: Response<B>) -> Response<DecompressionBody<B>> {
-        if !self.wanted || !may_decode(self.facts, &response) {
+        let coded = response.headers().contains_key(CONTENT_ENCODING);
+        if !coded || !self.wanted || !may_decode(self.facts, &response) {
             return response.map(DecompressionBody::pass);
         }
         let (mut parts, body) = response.into_parts();
         let decoding = &self.layer.decoding;
-        let listed = decoding.read(&parts.headers);
-        let undoes = !listed.codecs.is_empty();
-        let body = match Decompressor::new(listed.codecs, decoding.limits, &decoding.pool) {
-            Ok(decompressor) if undoes => {
+        let body = match decoding.decompressor(&parts.headers) {
+            Ok((decompressor, left)) if !decompressor.is_identity() => {
                 parts.extensions.insert(DecodedFrom::of(&parts.headers, body.size_hint().exact()));
-                rewrite_decoded(&mut parts.headers, listed.left);
+                rewrite_decoded(&mut parts.headers, left);
                 self.layer.etag.rewrite(&mut parts.headers, "");
                 DecompressionBody::decode(body, decompressor, Verdict::default())
             }

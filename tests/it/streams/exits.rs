@@ -8,6 +8,7 @@ use crate::support::serve::{answer, text};
 use crate::support::{Script, Step};
 use bytes::Bytes;
 use http::{Method, Request, Response};
+use http_body::Body;
 use http_body_util::{BodyExt, Full};
 use std::convert::Infallible;
 use tower::{ServiceBuilder, ServiceExt};
@@ -21,10 +22,12 @@ fn all_is_back(pool: &EncoderPool, codec: &dyn Codec, contexts: usize) {
     let (unknown, small) = (codec.size_class(None), codec.size_class(Some(5000)));
     let likely = codec.likely_class(5000);
     let fixed = codec.level_for_batch(level, 86);
-    let prices: Vec<_> = [(level, unknown), (level, small), (level, likely), (fixed, unknown)]
-        .into_iter()
-        .map(|(level, size_class)| codec.memory(Setup { level, size_class }))
-        .collect();
+    let whole = codec.level_for_whole(level, 986);
+    let prices: Vec<_> =
+        [(level, unknown), (level, small), (level, likely), (fixed, unknown), (whole, unknown)]
+            .into_iter()
+            .map(|(level, size_class)| codec.memory(Setup { level, size_class }))
+            .collect();
     // All sums that so many contexts can have.
     let sums = (0..stats.idle).fold(vec![0], |sums, _| {
         sums.iter().flat_map(|sum| prices.iter().map(move |price| sum + price)).collect()
@@ -36,11 +39,14 @@ fn all_is_back(pool: &EncoderPool, codec: &dyn Codec, contexts: usize) {
 #[test]
 fn in_any_state() {
     let stalled = |steps: Vec<Step>| steps.into_iter().chain([Step::Stall]).collect::<Vec<_>>();
-    let states: [(&str, Vec<Step>, usize); 7] = [
+    let tiny = || json(40_000).chunks(100).map(Step::data).collect::<Vec<_>>();
+    let states: [(&str, Vec<Step>, usize); 8] = [
         ("never polled", stalled(vec![Step::data(event(0))]), 0),
         ("gathering", stalled(vec![Step::data(event(0))]), 1),
         ("yielding", stalled(vec![Step::data(event(0))]), 2),
         ("flushed, nobody came back", stalled(vec![Step::data(event(0))]), 3),
+        // A flush of more than a batch takes several polls.
+        ("flushing", stalled(tiny()), 3),
         ("waiting", stalled(vec![Step::data(event(0))]), 5),
         ("in the middle of a large frame", stalled(vec![Step::data(json(500_000))]), 2),
         ("with output that waits", stalled(vec![Step::data(json(500_000))]), 8),
@@ -60,6 +66,19 @@ fn in_any_state() {
             }
             assert!(*polls > 0 || pool.stats().misses == 0, "{state} took a context");
         }
+    }
+}
+
+#[test]
+fn a_panic_of_the_inner_body_is_no_end() {
+    // L01: framed snappy has no mark of its end, so that what is cut would pass for whole.
+    for codec in streaming() {
+        let steps = [Step::data(event(0)), Step::Yield, Step::Panic, Step::Stall];
+        let response = answered(&layer(), codec.name(), text(Script::new(steps)));
+        let mut body = ByHand::new(response.into_body());
+        let poll = std::panic::AssertUnwindSafe(|| body.poll());
+        assert!(std::panic::catch_unwind(poll).is_err());
+        assert!(!body.body.is_end_stream() && body.poll().is_pending(), "{}", codec.name());
     }
 }
 
@@ -175,7 +194,8 @@ fn a_thousand_idle_zstd_streams_hold_what_the_limit_says() {
             body
         })
         .collect();
-    assert!(pool.stats().parked > 900 && pool.stats().transient == 0);
+    // Of the limit, 24 MiB are with zstd streams, and the rest is 85 small contexts of gzip.
+    assert!(pool.stats().parked > 850 && pool.stats().transient == 0, "{:?}", pool.stats());
     drop(bodies);
     let stats = pool.stats();
     assert!(stats.parked == 0 && stats.memory <= EncoderPool::DEFAULT_LIMIT);

@@ -39,7 +39,7 @@ fn the_third_pending_poll_in_a_row_flushes_and_the_two_before_wake() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_producer_that_yields_between_its_frames_does_not_pause() {
     for yields in [1, 2] {
         let counting = Counting::new("gzip");
@@ -52,6 +52,28 @@ async fn a_producer_that_yields_between_its_frames_does_not_pause() {
         assert_eq!(counting.flushes(), 0);
         assert_eq!(counting.calls().len(), 1);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_producer_that_computes_between_its_events_holds_none_back_for_long() {
+    let (sender, body) = channel();
+    let response = answer(&layer(), "gzip", events(body)).await;
+    // It shares the thread, and each of its events is there before the second yield has ended.
+    tokio::spawn(async move {
+        for number in 0..50 {
+            tokio::time::advance(Duration::from_millis(2)).await;
+            sender.send(event(number).into()).unwrap();
+        }
+    });
+    let (mut body, mut receiver) = (Box::pin(response.into_body()), Incremental::new("gzip"));
+    let mut frames = 0;
+    while let Some(frame) = body.frame().await {
+        receiver.feed(&frame.unwrap().into_data().unwrap());
+        frames += 1;
+    }
+    assert_eq!(receiver.decoded().len(), 50 * 86);
+    // One for each four events or so, and one for the end.
+    assert!((10..=51).contains(&frames), "{frames}");
 }
 
 #[test]

@@ -2,14 +2,17 @@
 
 use super::{events, layer};
 use crate::support::channel::channel;
+use crate::support::connection::{VERSIONS, Version, get};
 use crate::support::corpus::{event, json};
 use crate::support::counting::Counting;
 use crate::support::incremental::Incremental;
 use crate::support::serve::{answer, receive, text};
 use crate::support::{Script, Step};
 use bytes::Bytes;
+use http_body::Body;
 use http_body_util::BodyExt;
 use std::time::Duration;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Instant, advance, sleep};
 use tower_compress::FlushPolicy;
 use tower_compress::codec::{CompressionLevel, Operation, Setup};
@@ -23,8 +26,30 @@ async fn drip(pieces: &[&[u8]], gap: Duration) -> (Vec<Duration>, usize, usize) 
     let counting = Counting::new("gzip");
     let (sender, body) = channel();
     let response = answer(&layer().flush(POLICY).codec(counting), "gzip", events(body)).await;
+    let (waits, size) = feed(pieces, gap, sender, response.into_body()).await;
+    (waits, counting.flushes(), size)
+}
+
+/// The same over a connection.
+async fn drip_over(version: Version, pieces: &[&[u8]], gap: Duration) -> (Vec<Duration>, usize, usize) {
+    let counting = Counting::new("gzip");
+    let (sender, body) = channel();
+    let response = get(&layer().flush(POLICY).codec(counting), version, "gzip", events(body)).await;
+    let (waits, size) = feed(pieces, gap, sender, response.into_body()).await;
+    (waits, counting.flushes(), size)
+}
+
+async fn feed<B>(
+    pieces: &[&[u8]],
+    gap: Duration,
+    sender: UnboundedSender<Bytes>,
+    body: B,
+) -> (Vec<Duration>, usize)
+where
+    B: Body<Data = Bytes, Error: std::fmt::Debug> + Send + 'static,
+{
     let reader = tokio::spawn(async move {
-        let (mut body, mut receiver) = (Box::pin(response.into_body()), Incremental::new("gzip"));
+        let (mut body, mut receiver) = (Box::pin(body), Incremental::new("gzip"));
         let (mut arrivals, mut size) = (Vec::new(), 0);
         while let Some(frame) = body.frame().await {
             let data = frame.unwrap().into_data().unwrap();
@@ -46,7 +71,7 @@ async fn drip(pieces: &[&[u8]], gap: Duration) -> (Vec<Duration>, usize, usize) 
     let wait = |&(bytes, sent): &(usize, Instant)| {
         arrivals.iter().find(|(decoded, _)| *decoded >= bytes).unwrap().1 - sent
     };
-    (sendings.iter().map(wait).collect(), counting.flushes(), size)
+    (sendings.iter().map(wait).collect(), size)
 }
 
 #[tokio::test(start_paused = true)]
@@ -59,6 +84,18 @@ async fn a_piece_waits_for_the_interval_at_most_and_flushes_are_as_rare() {
     assert!(waits.iter().any(|wait| *wait > INTERVAL / 2));
     let intervals = pieces.len() / 10;
     assert!(flushes > intervals / 2 && flushes <= intervals + 1, "{flushes}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn over_a_connection_too_a_piece_waits_for_the_interval_at_most() {
+    let input = json(16_000);
+    let pieces: Vec<_> = input.chunks(16).collect();
+    for version in VERSIONS {
+        let (waits, flushes, _) = drip_over(version, &pieces, Duration::from_millis(1)).await;
+        assert!(waits.iter().max().unwrap() <= &INTERVAL, "{version:?} {:?}", waits.iter().max());
+        let intervals = pieces.len() / 10;
+        assert!(flushes > intervals / 2 && flushes <= intervals + 1, "{version:?} {flushes}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -119,6 +119,10 @@ impl Codec for Counting {
         self.inner.level_for_batch(level, batch)
     }
 
+    fn level_for_whole(&self, level: i32, length: usize) -> i32 {
+        self.inner.level_for_whole(level, length)
+    }
+
     fn memory(&self, setup: Setup) -> usize {
         self.inner.memory(setup)
     }

@@ -16,6 +16,7 @@ pub(crate) enum Step {
     Yield,
     /// `Pending` for good: a producer that pauses.
     Stall,
+    Panic,
 }
 
 impl Step {
@@ -57,6 +58,7 @@ impl Body for Script {
 
         match this.steps.pop_front() {
             None => Poll::Ready(None),
+            Some(Step::Panic) => panic!("on purpose"),
             Some(Step::Data(data)) => Poll::Ready(Some(Ok(Frame::data(data)))),
             Some(Step::Trailers(trailers)) => Poll::Ready(Some(Ok(Frame::trailers(trailers)))),
             Some(Step::Error(error)) => Poll::Ready(Some(Err(error))),

@@ -63,23 +63,13 @@ static TAGS: [Tag; 256] = {
 /// What so many extra bytes can hold.
 static MASKS: [u32; 5] = [0, 0xff, 0xffff, 0xff_ffff, u32::MAX];
 
-/// Repeats `length` bytes from `offset` before `at`, which may overlap with what they produce.
-#[inline(always)]
+/// Repeats `length` bytes from `offset` before `at`, which may overlap with what they produce: that has the same
+/// period, so that each round can repeat twice as much.
+///
+/// Said to be cold, since it is called from a loop that needs all registers.
+#[cold]
+#[inline(never)]
 pub(super) fn repeat(block: &mut [u8], at: usize, offset: usize, length: usize) {
-    if offset < STEP {
-        return repeat_close(block, at, offset, length);
-    }
-    let (mut to, end) = (at, at + length);
-    while to < end {
-        let (from, target) = block.split_at_mut(to);
-        target[..STEP].copy_from_slice(&from[to - offset..to - offset + STEP]);
-        to += STEP;
-    }
-}
-
-/// Repeats from less than a step back: what has been repeated has the same period, so that each round can repeat
-/// twice as much.
-fn repeat_close(block: &mut [u8], at: usize, offset: usize, length: usize) {
     let (from, end) = (at - offset, at + length);
     let mut to = at;
     while to < end {
@@ -89,11 +79,77 @@ fn repeat_close(block: &mut [u8], at: usize, offset: usize, length: usize) {
     }
 }
 
-/// A tag and a literal's length or a copy's offset of four bytes.
-pub(super) const MAX_TAG: usize = 5;
+/// Carries out elements in the first `N` bytes of `block`, from `at` up to `end`, and returns where it stopped: also
+/// at a literal whose length is in extra bytes, at a copy that is not from within `block` or whose offset has four
+/// bytes, and close to the end of `input`. `L` is `N` and [`LONGEST`].
+///
+/// The lengths are constant, so that no access to the block needs a look at its bounds, and most elements are copied
+/// in one step of constant size, which may write beyond their end.
+#[inline(never)]
+pub(super) fn elements<const N: usize, const L: usize>(
+    block: &mut [u8],
+    mut at: usize,
+    end: usize,
+    input: &mut &[u8],
+) -> usize {
+    const { assert!(N + LONGEST == L && N.is_power_of_two()) };
+    let Some(block) = block.first_chunk_mut::<L>() else { return at };
+    let (end, mut rest) = (end.min(N), *input);
+    while at < end {
+        let Some(ahead) = rest.first_chunk::<AHEAD>() else { break };
+        let first = ahead[0];
+        let to = at % N;
+        let length;
+        if first & 3 == 0 {
+            length = usize::from(first >> 2) + 1;
+            // The rest of the input is cut off in both places: here it is known to be long enough.
+            if length <= SHORT {
+                block[to..to + SHORT].copy_from_slice(&ahead[1..]);
+                rest = &rest[1 + length..];
+            } else {
+                let (true, Some(ahead)) = (first < EXTRA_LENGTH, rest.first_chunk::<{ 1 + LONGEST }>())
+                else {
+                    break;
+                };
+                block[to..to + LONGEST].copy_from_slice(&ahead[1..]);
+                rest = &rest[1 + length..];
+            }
+        } else {
+            let tag = TAGS[usize::from(first)];
+            let number = u32::from(u16::from_le_bytes([ahead[1], ahead[2]])) & MASKS[usize::from(tag.extra)];
+            let offset = usize::from(tag.offset) | number as usize;
+            length = usize::from(tag.length);
+            if first & 3 == 3 || offset > at || offset == 0 {
+                break;
+            }
+            if length > offset {
+                repeat(block, to, offset, length);
+            } else {
+                let from = (to - offset) % N;
+                block.copy_within(from..from + HALF, to);
+                if length > HALF {
+                    block.copy_within(from + HALF..from + LONGEST, to + HALF);
+                }
+            }
+            rest = &rest[1 + usize::from(first & 3)..];
+        }
+        at += length;
+    }
+    *input = rest;
+    at
+}
 
-/// Bytes that are copied at once where an element is short: most are.
-pub(super) const STEP: usize = 16;
+/// The longest copy, and no literal without extra bytes is longer.
+pub(super) const LONGEST: usize = 64;
 
-/// What the block has beyond an element's start at least: the longest copy, in steps.
-pub(super) const SLACK: usize = 64 + STEP;
+/// Most copies are no longer: 98 % of those in JSON.
+const HALF: usize = LONGEST / 2;
+
+/// Nearly all literals are no longer.
+const SHORT: usize = 16;
+
+/// What [`elements`] must see of the input.
+pub(super) const AHEAD: usize = 1 + SHORT;
+
+/// The first tag of a literal whose length is in extra bytes.
+const EXTRA_LENGTH: u8 = 60 << 2;

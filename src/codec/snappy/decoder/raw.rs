@@ -5,7 +5,7 @@
 //! kept: elements are decoded as they come, so that memory grows with what has been decoded, never with
 //! what was declared, and the end is known when the declared length is reached.
 
-use super::element::{Element, MAX_TAG, SLACK, STEP, repeat, tag_length};
+use super::element::{AHEAD, Element, LONGEST, elements, repeat, tag_length};
 use crate::codec::{
     DecodeLimits, Decoder,
     gather::{Gather, little_endian},
@@ -19,8 +19,12 @@ const MAX_PREAMBLE: usize = 5;
 /// Bytes that one byte of input makes likely. At most 21 are possible: 64 from a copy's three bytes.
 const LIKELY: usize = 2;
 
-/// What must be seen of the input to carry out an element without a look at the input's end.
-const AHEAD: usize = MAX_TAG + STEP;
+/// Copies come from less far back, but for those with offsets of four bytes, which encoders do not make.
+const WINDOW: usize = 64 * 1024;
+
+/// The longest block whose memory stays with the decoder for the next message: it need not be cleared again then. An
+/// eighth of what a pool keeps.
+const KEPT: usize = 1024 * 1024;
 
 /// A raw snappy message being decoded.
 pub(crate) struct RawDecoder {
@@ -30,8 +34,8 @@ pub(crate) struct RawDecoder {
     piece: Gather,
     /// The whole block's decoded length.
     declared: usize,
-    /// What is decoded into: zeroed ahead of what has come, so that short elements are copied in steps of a fixed
-    /// size, which may write beyond their end.
+    /// What is decoded into: whole windows, and the longest element. What lies ahead of `decoded` is of no meaning;
+    /// it may be of another message.
     block: Vec<u8>,
     /// How much of it has been decoded, to which elements refer back, and how much has been put out.
     decoded: usize,
@@ -67,9 +71,11 @@ impl RawDecoder {
             goes_on = match self.state {
                 State::Preamble => self.preamble(rest)?,
                 State::Tag => {
-                    self.elements(rest, room)?;
-                    let goes_on = self.state == State::Tag && !rest.is_empty();
-                    !goes_on || self.decoded - self.sent >= room || self.tag(rest)?
+                    // A tag that the last input was cut in comes first.
+                    if self.piece.bytes().is_empty() && rest.len() >= AHEAD {
+                        self.run(rest, self.sent.saturating_add(room));
+                    }
+                    self.decoded - self.sent >= room || rest.is_empty() || self.tag(rest)?
                 }
                 State::Literal(left) => {
                     self.literal(left, rest)?;
@@ -103,52 +109,23 @@ impl RawDecoder {
         Ok(true)
     }
 
-    /// Carries out the elements that lie in `input` as a whole: all but long literals and the one that the input
-    /// is cut in.
-    fn elements(&mut self, input: &mut &[u8], room: usize) -> Result<(), Error> {
-        // A tag that the last input was cut in comes first.
-        let end = if self.piece.bytes().is_empty() { self.sent.saturating_add(room) } else { 0 };
-        while self.decoded < end && self.state == State::Tag && input.len() >= AHEAD {
-            self.reserve(SLACK, input.len());
-            self.run(input, end)?;
+    /// Carries out elements up to `end`, but for those that it leaves to [`tag`](Self::tag): what is long or from far
+    /// back, and what is close to the end of the input or of the block.
+    fn run(&mut self, input: &mut &[u8], end: usize) {
+        let start = self.decoded / WINDOW * WINDOW;
+        let end = end.min(self.declared.saturating_sub(LONGEST)).min(start + WINDOW);
+        if self.decoded >= end {
+            return;
         }
-        Ok(())
-    }
-
-    /// Goes on until `end`, a long literal, the end of the block's memory, or close to that of the input.
-    #[inline(never)]
-    fn run(&mut self, input: &mut &[u8], end: usize) -> Result<(), Error> {
-        let (block, declared) = (&mut self.block[..], self.declared);
-        let (mut rest, mut at) = (*input, self.decoded);
-        let mut refused = None;
-        while at < end && block.len() - at >= SLACK {
-            let Some(&[first, a, b, c, d, ..]) = rest.first_chunk::<AHEAD>() else { break };
-            let after = &rest[tag_length(first)..];
-            let length = match Element::read(first, u32::from_le_bytes([a, b, c, d])) {
-                Element::Literal(length) if length > STEP => {
-                    self.state = State::Literal(length);
-                    rest = after;
-                    break;
-                }
-                Element::Literal(length) if length <= declared - at => {
-                    block[at..at + STEP].copy_from_slice(&after[..STEP]);
-                    rest = &after[length..];
-                    length
-                }
-                Element::Copy { offset, length } if length <= declared - at && (1..=at).contains(&offset) => {
-                    repeat(block, at, offset, length);
-                    rest = after;
-                    length
-                }
-                element => {
-                    refused = Some(element);
-                    break;
-                }
-            };
-            at += length;
-        }
-        (*input, self.decoded) = (rest, at);
-        refused.map_or(Ok(()), |element| Err(self.refuse(element)))
+        self.reserve(1, input.len());
+        let base = start.saturating_sub(WINDOW);
+        let (block, at, end) = (&mut self.block[base..], self.decoded - base, end - base);
+        let at = if start == 0 {
+            elements::<WINDOW, { WINDOW + LONGEST }>(block, at, end, input)
+        } else {
+            elements::<{ 2 * WINDOW }, { 2 * WINDOW + LONGEST }>(block, at, end, input)
+        };
+        self.decoded = base + at;
     }
 
     /// Takes an element's tag and, if it is a copy, carries it out.
@@ -156,26 +133,35 @@ impl RawDecoder {
         if self.decoded == self.declared {
             return Err(Error::malformed("snappy: data behind the end"));
         }
-        if !self.piece.fill(input, 1) {
-            return Ok(false);
-        }
-        let wanted = tag_length(self.piece.bytes()[0]);
-        if !self.piece.fill(input, wanted) {
-            return Ok(false);
-        }
-        let (first, number) = (self.piece.bytes()[0], little_endian(&self.piece.bytes()[1..]));
-        self.piece.clear();
+        let Some((first, number)) = self.take_tag(input) else { return Ok(false) };
         let left = self.declared - self.decoded;
-        match Element::read(first, number as u32) {
+        match Element::read(first, number) {
             Element::Literal(length) => self.state = State::Literal(length),
             Element::Copy { offset, length } if length <= left && (1..=self.decoded).contains(&offset) => {
-                self.reserve(SLACK, input.len());
+                self.reserve(length, input.len());
                 repeat(&mut self.block, self.decoded, offset, length);
                 self.decoded += length;
             }
             element => return Err(self.refuse(element)),
         }
         Ok(true)
+    }
+
+    /// Takes a tag: its first byte, and the number that the bytes after it make.
+    fn take_tag(&mut self, input: &mut &[u8]) -> Option<(u8, u32)> {
+        if let ([], Some(&[first, a, b, c, d])) = (self.piece.bytes(), input.first_chunk()) {
+            *input = &input[tag_length(first)..];
+            return Some((first, u32::from_le_bytes([a, b, c, d])));
+        }
+        let wanted = |piece: &Gather| piece.bytes().first().map_or(1, |&first| tag_length(first));
+        while self.piece.bytes().len() < wanted(&self.piece) {
+            if !self.piece.fill(input, wanted(&self.piece)) {
+                return None;
+            }
+        }
+        let (first, number) = (self.piece.bytes()[0], little_endian(&self.piece.bytes()[1..]));
+        self.piece.clear();
+        Some((first, number as u32))
     }
 
     #[cold]
@@ -203,16 +189,16 @@ impl RawDecoder {
         Ok(())
     }
 
-    /// Makes room for `more` bytes: all of what was declared if a quarter of it has come, or if the `input` at
+    /// Makes room for `more` bytes: for all of what was declared if a quarter of it has come, or if the `input` at
     /// hand makes it likely; else twice as much. So the last move holds little more than the whole, and memory
     /// grows with what has come, whatever was declared.
     fn reserve(&mut self, more: usize, input: usize) {
-        let (needed, held) = (self.decoded + more, self.block.len());
+        let (needed, held) = (self.decoded + more, self.block.len().saturating_sub(LONGEST));
         if held < needed {
             let likely = held.max(LIKELY * input) >= self.declared / 4;
-            let wanted = if likely { self.declared + SLACK } else { 2 * held };
-            let length = wanted.max(needed);
-            self.block.reserve_exact(length - held);
+            let wanted = if likely { self.declared } else { 2 * held };
+            let length = wanted.max(needed).next_multiple_of(WINDOW) + LONGEST;
+            self.block.reserve_exact(length - self.block.len());
             self.block.resize(length, 0);
         }
     }
@@ -247,9 +233,11 @@ impl Decoder for RawDecoder {
     }
 
     fn reset(&mut self) -> bool {
-        let Self { limits, .. } = *self;
-        // A block's whole output is nothing to keep in a pool.
-        *self = Self::new(limits);
+        let mut block = std::mem::take(&mut self.block);
+        if block.len() > KEPT + LONGEST {
+            block = Vec::new();
+        }
+        *self = Self { block, ..Self::new(self.limits) };
         true
     }
 
