@@ -12,6 +12,8 @@
 //!
 //! Everything is seeded; CPU time is the thread's, in interleaved rounds.
 
+#[path = "adaptive/altered.rs"]
+mod altered;
 #[path = "support/buffers.rs"]
 mod buffers;
 #[path = "adaptive/convergence.rs"]
@@ -25,8 +27,6 @@ mod cost;
 mod figures;
 #[path = "adaptive/frontier.rs"]
 mod frontier;
-#[path = "adaptive/hollow.rs"]
-mod hollow;
 #[path = "adaptive/layers.rs"]
 mod layers;
 #[path = "support/orders.rs"]

@@ -1,8 +1,8 @@
 //! How many responses it takes until buffers fit the traffic again, after it has changed.
 
+use crate::altered::Filling;
 use crate::buffers;
 use crate::figures::Figure;
-use crate::hollow::Filling;
 use crate::layers::{Layer, WARM};
 use crate::random::Random;
 use crate::traces::{self, Exchange, Script};

@@ -23,7 +23,7 @@ const LIBDEFLATE: (&str, &[i32]) = ("libdeflate", &[1, 2, 3, 4, 6, 8, 9]);
 const SIZES: [usize; 3] = [2 << 10, 16 << 10, 64 << 10];
 
 /// CPU seconds for each body.
-const BUDGET: f64 = 1.0;
+const BUDGET: f64 = 0.7;
 
 /// Measures seven kinds of text, or the files that are named.
 pub(crate) fn run(files: &[&str]) {
@@ -77,7 +77,7 @@ fn measure(body: &[u8]) -> Vec<Point> {
     let start = ThreadTime::now();
     let output: Vec<_> = ways.iter_mut().map(|(.., way)| way() as f64 / body.len() as f64).collect();
     let rounds = (BUDGET / start.elapsed().as_secs_f64()).clamp(5.0, 200.0) as usize;
-    let rounds = Rounds::run(ways.len(), rounds, |index| {
+    let rounds = Rounds::of(ways.len(), rounds, |index| {
         ways[index].2();
     });
     let point = |(index, (coding, level, _)): (usize, &(&'static str, i32, _))| Point {

@@ -1,6 +1,6 @@
 //! The contestants: layers that size their buffers by themselves, and layers with buffers of one size.
 
-use crate::hollow::{Altered, Filling};
+use crate::altered::{Altered, Filling};
 use crate::replay::{self, Outcome};
 use crate::traces::Exchange;
 use tower_compress::engine::Sizing;
@@ -31,7 +31,7 @@ impl Layer {
         pool: &EncoderPool,
     ) -> Self {
         let inner = CompressionLayer::new()
-            .codec(Altered::new(coding, fixed, filling))
+            .codec(Altered::new(coding, filling))
             .pool(pool.clone())
             .compress_when(SizeAbove::new(0));
         let inner = match fixed {
@@ -39,6 +39,11 @@ impl Layer {
             None => inner,
         };
         Self { coding, inner }
+    }
+
+    /// The same layer, with all that it has learned, on another pool.
+    pub(crate) fn on(&self, pool: &EncoderPool) -> Self {
+        Self { coding: self.coding, inner: self.inner.clone().pool(pool.clone()) }
     }
 
     pub(crate) fn run(&self, exchanges: &[Exchange]) -> Vec<Outcome> {

@@ -1,6 +1,6 @@
 //! One response through a layer, polled as a connection would.
 
-use crate::buffers;
+use crate::altered::held;
 use crate::layers::Layer;
 use crate::traces::{Exchange, PAUSE, Script};
 use bytes::Bytes;
@@ -94,8 +94,8 @@ thread_local! {
 const IDLE: f64 = 10_000.0;
 
 fn pass_time(time: f64) {
-    let (held, sum) = HELD.get();
-    HELD.set((held + time * buffers::held() as f64, sum + time));
+    let (so_far, sum) = HELD.get();
+    HELD.set((so_far + time * held() as f64, sum + time));
 }
 
 /// A body that follows a script and knows no size.

@@ -8,24 +8,34 @@ pub(crate) struct Rounds(Vec<Vec<f64>>);
 
 impl Rounds {
     /// Lets `contestants` run in turn, `rounds` times; each round begins with another one.
-    pub(crate) fn run(contestants: usize, rounds: usize, mut run: impl FnMut(usize)) -> Self {
-        let mut times = vec![Vec::with_capacity(rounds); contestants];
-        for round in 0..rounds {
+    pub(crate) fn of(contestants: usize, rounds: usize, run: impl FnMut(usize)) -> Self {
+        let mut all = Self::default();
+        all.run(contestants, rounds, run);
+        all
+    }
+
+    /// Adds more rounds.
+    pub(crate) fn run(&mut self, contestants: usize, rounds: usize, mut run: impl FnMut(usize)) {
+        self.0.resize_with(contestants, Vec::new);
+        for round in self.len()..self.len() + rounds {
             for turn in 0..contestants {
                 let index = (turn + round) % contestants;
                 let start = ThreadTime::now();
                 run(index);
-                times[index].push(start.elapsed().as_nanos() as f64);
+                self.0[index].push(start.elapsed().as_nanos() as f64);
             }
         }
-        Self(times)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.first().map_or(0, Vec::len)
     }
 
     /// The CPU time of one contestant: its median share of a round, times the median round.
     ///
     /// What else runs on the machine slows whole rounds down, by a third and more. Shares repeat within 1 %.
     pub(crate) fn cpu(&self, contestant: usize) -> f64 {
-        let rounds = self.0[0].len();
+        let rounds = self.len();
         let round = |round: usize| self.0.iter().map(|times| times[round]).sum::<f64>();
         let shares = (0..rounds).map(|index| self.0[contestant][index] / round(index)).collect();
         median(shares) * median((0..rounds).map(round).collect())

@@ -113,7 +113,7 @@ impl Case {
             let (mut rest, mut bytes) = (&body[..], 0);
             encoder.pledge(size);
             while !rest.is_empty() {
-                let (slice, after) = rest.split_at(rest.len().min(codec.batch(level)));
+                let (slice, after) = rest.split_at(rest.len().min(codec.turn(level)));
                 let operation = if after.is_empty() { Operation::Finish } else { Operation::Encode };
                 encoder.encode(slice, operation, &mut output).expect("there is room");
                 bytes += output.len() as u64;

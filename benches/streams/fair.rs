@@ -174,7 +174,7 @@ impl Codec for Unbounded {
         gzip().level(level)
     }
 
-    fn batch(&self, _: i32) -> usize {
+    fn turn(&self, _: i32) -> usize {
         1_000_000
     }
 

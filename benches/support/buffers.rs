@@ -22,9 +22,14 @@ pub(crate) fn reallocations() -> u64 {
     REALLOCATIONS.get()
 }
 
-/// Only bytes have an alignment of one. Smaller ones are header values and paths.
+/// What a buffer of so many bytes counts. Smaller ones are header values and paths.
+pub(crate) fn counted(bytes: usize) -> usize {
+    if bytes >= 256 { bytes } else { 0 }
+}
+
+/// Only bytes have an alignment of one.
 fn size_of(layout: Layout) -> usize {
-    if layout.align() == 1 && layout.size() >= 256 { layout.size() } else { 0 }
+    if layout.align() == 1 { counted(layout.size()) } else { 0 }
 }
 
 fn change(more: usize, less: usize) {

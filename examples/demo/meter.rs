@@ -95,6 +95,10 @@ impl Codec for Meter {
         self.inner.batch(level)
     }
 
+    fn likely_class(&self, size: u64) -> u8 {
+        self.inner.likely_class(size)
+    }
+
     fn level_for_batch(&self, level: i32, batch: usize) -> i32 {
         self.inner.level_for_batch(level, batch)
     }

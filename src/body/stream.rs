@@ -35,9 +35,9 @@ pub(crate) struct Stream {
     behind: Bytes,
     stage: Stage,
     pause: Pause,
-    /// Whether the last poll did all the work that one may, and gave a frame. Connections poll on while there
-    /// are frames, so the next poll must not work again before others had their turn.
-    owes_turn: bool,
+    /// Bytes encoded since the last pending poll. Connections poll on while there are frames, so what a poll may do
+    /// is over several of them, until others have had their turn.
+    spent: usize,
     /// Frames from this size on are encoded on another thread.
     #[cfg(feature = "tokio")]
     large: usize,
@@ -64,7 +64,7 @@ enum Stage {
 
 /// What one poll may still do.
 struct Work {
-    /// Bytes to take in or to encode: one batch, about 200 microseconds.
+    /// Bytes to encode: about 200 microseconds.
     bytes: usize,
     empty_frames: u32,
 }
@@ -94,7 +94,7 @@ impl Stream {
             behind,
             stage,
             pause,
-            owes_turn: false,
+            spent: 0,
             #[cfg(feature = "tokio")]
             large: usize::MAX,
             #[cfg(feature = "tokio")]
@@ -109,10 +109,10 @@ impl Stream {
         self.pause.obey(mark);
     }
 
-    /// Encodes frames of at least so many bytes, and no less than a batch, on another thread.
+    /// Encodes frames of at least so many bytes, and no less than a poll encodes, on another thread.
     #[cfg(feature = "tokio")]
     pub(crate) fn offloading(mut self, bytes: usize) -> Self {
-        self.large = bytes.max(self.compressor.batch());
+        self.large = bytes.max(self.compressor.turn());
         self
     }
 
@@ -149,19 +149,32 @@ impl Stream {
         matches!(self.stage, Stage::Done)
     }
 
-    pub(super) fn poll_frame<B>(&mut self, mut inner: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<Option<Item>>
+    pub(super) fn poll_frame<B>(&mut self, inner: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<Option<Item>>
     where
         B: Body,
         B::Error: Into<BoxError>,
     {
-        if std::mem::take(&mut self.owes_turn) {
+        let poll = if self.spent >= self.compressor.turn() {
             yield_turn(cx);
-            return Poll::Pending;
+            Poll::Pending
+        } else {
+            self.poll_item(inner, cx)
+        };
+        if poll.is_pending() {
+            self.spent = 0;
         }
+        poll
+    }
+
+    fn poll_item<B>(&mut self, mut inner: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<Option<Item>>
+    where
+        B: Body,
+        B::Error: Into<BoxError>,
+    {
         if self.pause.is_overdue() && matches!(self.stage, Stage::Gather) {
             self.stage = Stage::Flush;
         }
-        let mut work = Work { bytes: self.compressor.batch(), empty_frames: MAX_EMPTY };
+        let mut work = Work { bytes: self.compressor.turn() - self.spent, empty_frames: MAX_EMPTY };
         loop {
             if self.compressor.output_len() >= CHUNK || self.compressor.must_put_out() {
                 return Poll::Ready(self.chunk(&work));
@@ -212,20 +225,16 @@ impl Stream {
         B::Error: Into<BoxError>,
     {
         // Counted here and told afterwards: what the loop does for each frame is most of what a frame costs.
-        let (mut frames, mut left) = (0, work.bytes);
-        let compressor = &mut self.compressor;
+        // The buffer bounds the loop: what fills it is encoded, and counts then.
+        let (compressor, mut frames) = (&mut self.compressor, 0);
         let frame = gather(inner.as_mut(), cx, |small| {
-            let taken = small.len() < left && compressor.write_within(small);
-            if taken {
-                frames += 1;
-                left -= small.len();
-            }
+            let taken = compressor.write_within(small);
+            frames += u64::from(taken);
             taken
         });
         if frames > 0 {
             self.pause.end();
             self.compressor.gathered(frames);
-            work.bytes = left;
         }
         match frame {
             Poll::Pending if inner.is_end_stream() => self.stage = Stage::Ended(End::Clean),
@@ -267,7 +276,7 @@ impl Stream {
         if self.rest.is_empty() {
             self.rest = std::mem::take(&mut self.behind);
         }
-        work.spend(taken.max(self.encoded_since(encoded)));
+        work.spend(self.encoded_since(encoded));
         Ok(Step::Continue)
     }
 
@@ -301,7 +310,8 @@ impl Stream {
 
     fn chunk(&mut self, work: &Work) -> Option<Item> {
         let output = self.compressor.take_output();
-        self.owes_turn = work.bytes == 0 && !matches!(self.stage, Stage::Trailers(_) | Stage::Done);
+        let is_over = matches!(self.stage, Stage::Trailers(_) | Stage::Done);
+        self.spent = if is_over { 0 } else { self.compressor.turn() - work.bytes };
         // The client may be slow to come back for more.
         self.compressor.park();
         Some(Ok(Frame::data(output)))

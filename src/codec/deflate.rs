@@ -25,8 +25,8 @@ impl Codec for Deflate {
         true
     }
 
-    fn batch(&self, level: i32) -> usize {
-        framed_deflate::batch(level)
+    fn turn(&self, level: i32) -> usize {
+        framed_deflate::turn(level)
     }
 
     fn level_for_batch(&self, level: i32, batch: usize) -> i32 {

@@ -16,14 +16,14 @@ pub(super) const TAIL: usize = 2048;
 
 const LEVELS: Levels = Levels { lowest: 0, fastest: 1, default: 6, best: 9, highest: 9 };
 
-/// The level as zlib numbers it. The default, 6, is that of zlib and of tower-http.
+/// The level as zlib numbers it. The default, 6, is that of zlib and of tower-http; for what others would give see
+/// "Which levels, and which coding first" in DESIGN.md.
 pub(super) fn level(level: CompressionLevel) -> i32 {
     LEVELS.resolve(level)
 }
 
-/// Bytes per call. Below 8 KiB the calls themselves begin to cost; beyond that only the time of one call
-/// matters, which is about 200 microseconds at the level's speed (100 MB/s at level 6).
-pub(super) fn batch(level: i32) -> usize {
+/// About 200 microseconds at the level's speed: 100 MB/s at level 6.
+pub(super) fn turn(level: i32) -> usize {
     match level {
         ..=3 => 32 * 1024,
         4..=6 => 16 * 1024,

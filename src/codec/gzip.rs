@@ -33,8 +33,8 @@ impl Codec for Gzip {
         true
     }
 
-    fn batch(&self, level: i32) -> usize {
-        framed_deflate::batch(level)
+    fn turn(&self, level: i32) -> usize {
+        framed_deflate::turn(level)
     }
 
     fn level_for_batch(&self, level: i32, batch: usize) -> i32 {

@@ -46,6 +46,10 @@ impl Codec for Framed {
         MAX_CHUNK
     }
 
+    fn turn(&self, _level: i32) -> usize {
+        MAX_CHUNK
+    }
+
     fn memory(&self, _setup: Setup) -> usize {
         TABLE
     }
@@ -75,6 +79,10 @@ impl Codec for Raw {
     }
 
     fn batch(&self, _level: i32) -> usize {
+        MAX_CHUNK
+    }
+
+    fn turn(&self, _level: i32) -> usize {
         MAX_CHUNK
     }
 

@@ -14,7 +14,7 @@ use ::zstd::zstd_safe::{
 #[derive(Debug)]
 pub(super) struct Zstd;
 
-/// Best is 19: the levels above it want windows that HTTP does not allow, and are clamped to 8 MiB.
+/// The default is zstd's own; see "Which levels, and which coding first" in DESIGN.md. Best is 19: the levels above it want windows that HTTP does not allow, and are clamped to 8 MiB.
 const LEVELS: Levels = Levels { lowest: -7, fastest: 1, default: 3, best: 19, highest: 22 };
 
 /// The largest window that a content coding may ask for (RFC 9659).
@@ -29,8 +29,9 @@ const STREAM_WINDOW_LOG: u32 = 17;
 const CLASS_BOUNDS: [u64; 4] = [16 << 10, 128 << 10, 256 << 10, u64::MAX];
 const UNKNOWN: u8 = CLASS_BOUNDS.len() as u8;
 
-/// The class for an unknown size that is likely to be within the first bound.
-const LIKELY_SMALL: u8 = UNKNOWN + 1;
+/// The class up to the first bound, and for an unknown size that is likely to be within it: one, so that they share
+/// contexts and find them warm. Its window keeps tables small where the size is not pledged.
+const SMALL: u8 = 0;
 const SMALL_WINDOW_LOG: u32 = 14;
 
 /// Tables of 128 and 64 KiB, about the default level and up to 256 KiB or a window of 128 KiB. zstd would take 512 and 256
@@ -57,27 +58,27 @@ impl Codec for Zstd {
     }
 
     fn likely_class(&self, size: u64) -> u8 {
-        if size <= CLASS_BOUNDS[0] { LIKELY_SMALL } else { UNKNOWN }
+        if size <= CLASS_BOUNDS[0] { SMALL } else { UNKNOWN }
     }
 
-    /// A call ends a block (see [`Frame::block`]), so this is also the size of a long message's blocks. Beyond
+    /// A turn ends a block (see [`Frame::block`]), so this is also the size of a long message's blocks. Beyond
     /// level 4 blocks of 16 KiB cost 2 to 3 % in size, and take 0.2 ms (level 5) to 6 ms (19); smaller ones
     /// would cost twice as much.
-    fn batch(&self, level: i32) -> usize {
+    fn turn(&self, level: i32) -> usize {
         if level <= 4 { 64 * 1024 } else { 16 * 1024 }
     }
 
     fn memory(&self, setup: Setup) -> usize {
         // Measured with `ZSTD_sizeof_CCtx`, in KiB, the most of each band; a test compares.
-        let by_class: [usize; CLASS_BOUNDS.len() + 2] = match setup.level {
-            ..=-1 | 1 => [220, 720, 1020, 1340, 960, 260],
-            0 | 2..=3 => [290, 880, 1470, 3580, 1090, 330],
-            4 => [290, 1710, 3520, 9000, 1090, 330],
-            5..=8 => [290, 1710, 3520, 9000, 1920, 330],
-            9..=12 => [510, 2220, 5060, 44_700, 2000, 330],
-            _ => [570, 2970, 5830, 85_000, 4000, 550],
+        let by_class: [usize; CLASS_BOUNDS.len() + 1] = match setup.level {
+            ..=-1 | 1 => [260, 720, 1020, 1340, 960],
+            0 | 2..=3 => [330, 880, 1470, 3580, 1090],
+            4 => [330, 1710, 3520, 9000, 1090],
+            5..=8 => [330, 1710, 3520, 9000, 1920],
+            9..=12 => [510, 2220, 5060, 44_700, 2000],
+            _ => [570, 2970, 5830, 85_000, 4000],
         };
-        by_class[usize::from(setup.size_class.min(LIKELY_SMALL))] * 1024
+        by_class[usize::from(setup.size_class.min(UNKNOWN))] * 1024
     }
 
     fn encoder(&self, setup: Setup) -> Result<Box<dyn Encoder>, Error> {
@@ -115,7 +116,7 @@ impl Frame {
             set(CParameter::HashLog(hash))?;
             set(CParameter::ChainLog(chain))?;
         }
-        Ok(Self { context, pledged: None, begun: false, unflushed: 0, block: Zstd.batch(setup.level) })
+        Ok(Self { context, pledged: None, begun: false, unflushed: 0, block: Zstd.turn(setup.level) })
     }
 
     fn stream(
@@ -142,7 +143,7 @@ impl Frame {
 /// The logarithms of the window and of the two tables, where zstd's own, which go by the size alone, are not the best.
 fn logs(setup: Setup) -> (Option<u32>, Option<(u32, u32)>) {
     match (setup.size_class, setup.level) {
-        (LIKELY_SMALL, _) => (Some(SMALL_WINDOW_LOG), Some(SMALL_TABLES)),
+        (SMALL, _) => (Some(SMALL_WINDOW_LOG), Some(SMALL_TABLES)),
         (UNKNOWN, 0 | 2..=4) => (Some(STREAM_WINDOW_LOG), Some(SMALL_TABLES)),
         // Without a size zstd would make tables for megabytes, which this window cannot fill.
         (UNKNOWN, 5..) => (Some(STREAM_WINDOW_LOG), Some((STREAM_WINDOW_LOG, STREAM_WINDOW_LOG))),

@@ -12,13 +12,15 @@ mod pool;
 mod shelves;
 mod sizing;
 mod slot;
+mod tally;
 mod waiting;
 mod write_buffer;
 
-pub use compressor::{Compressor, Tally};
+pub use compressor::Compressor;
 pub use decoder_pool::DecoderPool;
 pub use decompressor::{Decompressor, Progress};
 pub use limits::Limits;
 pub use pool::{EncoderPool, PoolStats};
 pub use sizing::{Expected, Observed, Place, Sizing};
+pub use tally::Tally;
 pub use write_buffer::WriteBuffer;

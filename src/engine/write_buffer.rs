@@ -6,8 +6,9 @@
 /// most of it empty, so that an idle stream of small events keeps a small buffer and a busy one a large one.
 #[derive(Debug)]
 pub struct WriteBuffer {
-    /// All that is allocated, zeroed beyond `end`: writing into a slice costs less per write than extending a
-    /// vector (2 ns against 3), and zeroing costs less than one write for every 64 bytes.
+    /// What was written, and zeros beyond `end`: writing into a slice costs less per write than extending a
+    /// vector (2 ns against 3), and zeroing costs less than one write for every 64 bytes. There are at most
+    /// [`ZEROED`] zeros, the rest of the capacity is untouched: what is large for nothing costs nothing.
     data: Vec<u8>,
     /// Bytes at the front that were already drained.
     start: usize,
@@ -16,6 +17,8 @@ pub struct WriteBuffer {
     /// What the next allocation will be.
     capacity: usize,
     limit: usize,
+    /// It never shrinks below this.
+    floor: usize,
     small_rounds: u8,
     /// Whether the capacity stays as it is.
     fixed: bool,
@@ -23,6 +26,9 @@ pub struct WriteBuffer {
 
 /// The first capacity where nothing better is known: a few serializer writes, or an event.
 const FIRST: usize = 512;
+
+/// A page: few enough to be in the nearest cache still when they are written to.
+const ZEROED: usize = 4096;
 
 impl WriteBuffer {
     /// A buffer that will hold at most `limit` bytes.
@@ -34,14 +40,16 @@ impl WriteBuffer {
             end: 0,
             capacity: FIRST.min(limit),
             limit,
+            floor: FIRST,
             small_rounds: 0,
             fixed: false,
         }
     }
 
-    /// Says how many bytes the next round is likely to bring.
+    /// Says how many bytes a round is likely to bring: those that bring less are no reason to shrink below that.
     pub fn expect(&mut self, bytes: usize) {
         self.capacity = bytes.clamp(1, self.limit.max(1));
+        self.floor = self.capacity.max(FIRST);
     }
 
     /// Takes this capacity at the first write, and keeps it.
@@ -61,6 +69,9 @@ impl WriteBuffer {
     /// Copies as much of `input` as there is room for below the limit, and returns how much that was.
     pub fn push(&mut self, input: &[u8]) -> usize {
         let taken = input.len().min(self.limit.saturating_sub(self.len()));
+        if self.start > 0 && taken > 0 {
+            self.compact();
+        }
         let end = self.end + taken;
         if end > self.data.len() {
             self.grow(end);
@@ -70,7 +81,7 @@ impl WriteBuffer {
         taken
     }
 
-    /// Takes all of `input` if what is allocated holds it with a byte to spare, else nothing.
+    /// Takes all of `input` if what is zeroed holds it with a byte to spare, else nothing.
     ///
     /// The way of a serializer's tiny writes: a comparison and a copy. That it never fills the buffer leaves
     /// all decisions to [`push`](Self::push).
@@ -87,14 +98,23 @@ impl WriteBuffer {
     }
 
     #[cold]
+    fn compact(&mut self) {
+        self.data.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+    }
+
+    #[cold]
     fn grow(&mut self, needed: usize) {
-        self.capacity = match self.data.len() {
-            0 => self.capacity.max(needed.min(self.limit)),
-            held => (2 * held).min(self.limit),
+        if needed > self.data.capacity() {
+            self.capacity = match self.data.capacity() {
+                0 => self.capacity.max(needed.min(self.limit)),
+                held => (2 * held).min(self.limit),
+            }
+            .max(needed);
+            self.data.reserve_exact(self.capacity - self.data.len());
         }
-        .max(needed);
-        self.data.reserve_exact(self.capacity - self.data.len());
-        self.data.resize(self.capacity, 0);
+        self.data.resize(self.data.capacity().min(needed + ZEROED), 0);
     }
 
     /// The bytes that wait.
@@ -127,13 +147,9 @@ impl WriteBuffer {
         debug_assert!(self.start <= self.end);
         if self.start >= self.end {
             self.end_round(self.start);
+            self.start = 0;
             self.end = 0;
-        } else {
-            // Only a look-ahead leaves more than one batch, so this moves at most its rest, once.
-            self.data.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
         }
-        self.start = 0;
     }
 
     /// All that waits, as a vector of its own. Counts as a round.
@@ -146,7 +162,7 @@ impl WriteBuffer {
         self.start = 0;
         self.end = 0;
         if self.is_small_again(taken.len(), held) {
-            self.capacity = held / 2;
+            self.capacity = self.floor.max(held / 2);
         }
         taken
     }
@@ -169,7 +185,7 @@ impl WriteBuffer {
             self.data = Vec::new();
             self.capacity = self.limit;
         } else if self.is_small_again(filled, held) {
-            self.capacity = held / 2;
+            self.capacity = self.floor.max(held / 2);
             self.data.truncate(self.capacity);
             self.data.shrink_to_fit();
         }
@@ -177,7 +193,7 @@ impl WriteBuffer {
 
     /// Whether this is the second round in a row that left most of `held` empty.
     fn is_small_again(&mut self, filled: usize, held: usize) -> bool {
-        if filled > held / 4 || held <= FIRST || self.fixed {
+        if filled > held / 4 || held <= self.floor || self.fixed {
             self.small_rounds = 0;
             return false;
         }
@@ -290,6 +306,27 @@ mod tests {
             round(&mut buffer, bytes);
         }
         assert_eq!(buffer.capacity(), 16 * 1024);
+    }
+
+    #[test]
+    fn it_never_shrinks_below_what_is_expected() {
+        let mut buffer = WriteBuffer::new(16 * 1024);
+        buffer.expect(4096);
+        for (bytes, held) in [(10_000, 16), (10, 16), (10, 8), (10, 8), (10, 4), (10, 4), (10, 4), (10, 4)] {
+            round(&mut buffer, bytes);
+            assert_eq!(buffer.capacity(), held * 1024, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_written_to_is_not_touched() {
+        let mut buffer = WriteBuffer::new(1 << 20);
+        buffer.expect(1 << 20);
+        for written in 1..20_000 {
+            assert_eq!(buffer.push(b"x"), 1);
+            assert_eq!(buffer.capacity(), 1 << 20);
+            assert!(buffer.data.len() <= written + ZEROED);
+        }
     }
 
     #[test]

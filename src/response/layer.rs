@@ -234,7 +234,7 @@ impl<P> CompressionLayer<P> {
     /// Encodes a stream's frames of at least `bytes` bytes on tokio's blocking threads. Off by default; frames
     /// smaller than one encoder call stay where they are.
     ///
-    /// For bodies in large frames at levels so slow that one batch keeps the others waiting. A hop costs about
+    /// For bodies in large frames at levels so slow that one poll keeps the others waiting. A hop costs about
     /// 40 microseconds of CPU: from 256 KiB on that is 1 to 4 %. Dropping the body ends the work before
     /// the next encoder call.
     #[cfg(feature = "tokio")]

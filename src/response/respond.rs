@@ -128,7 +128,8 @@ impl<P: Predicate> Plan<P> {
                 let unknown = size.is_none().then_some(length as u64);
                 let observed = Observed { gathered: ahead.joined(), output: None, length: unknown };
                 self.settings.sizing.record(place, observed);
-                self.whole(&mut parts.headers, body, ahead, length, choice)
+                let likely = expected.length().filter(|likely| *likely <= bound as u64);
+                self.whole(&mut parts.headers, body, ahead, (length, likely), choice)
             }
             None => self.stream(&mut parts.headers, body, ahead, size, place, wishes),
         };
@@ -141,7 +142,7 @@ impl<P: Predicate> Plan<P> {
         headers: &mut HeaderMap,
         body: Pin<Box<B>>,
         ahead: LookAhead,
-        length: usize,
+        (length, likely): (usize, Option<u64>),
         choice: Choice,
     ) -> CompressionBody<B> {
         let forced = self.negotiated.identity_refused();
@@ -151,6 +152,9 @@ impl<P: Predicate> Plan<P> {
         }
         let mut compressor =
             Compressor::new(&self.settings.pool, choice.codec, choice.level, Some(length as u64));
+        if let Some(likely) = likely {
+            compressor.share(likely);
+        }
         let padding = padding::choose(&self.settings, Some(ahead.as_slice()));
         let padded = compressor.pad(padding);
         compressor.gathered(ahead.frames());

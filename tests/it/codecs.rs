@@ -227,14 +227,26 @@ fn declared_memory_is_what_a_zstd_context_holds() {
     // The pool's limit is only as good as these numbers; zstd's own are the measure.
     let codec = by_name("zstd").unwrap();
     for level in -7..=22 {
-        for size in [Some(10_000), Some(100_000), Some(200_000), Some(3_000_000), None] {
-            let setup = setup(codec, CompressionLevel::Precise(level), size);
+        let sizes = [Some(10_000), Some(100_000), Some(200_000), Some(3_000_000), None];
+        // Last, one that is not known and likely to be small.
+        for (size, likely) in sizes.map(|size| (size, false)).into_iter().chain([(None, true)]) {
+            let mut setup = setup(codec, CompressionLevel::Precise(level), size);
+            if likely {
+                setup.size_class = codec.likely_class(10_000);
+            }
             let mut context = zstd::zstd_safe::CCtx::create();
             context.set_parameter(zstd::zstd_safe::CParameter::CompressionLevel(setup.level)).unwrap();
-            if size.is_none() {
-                context.set_parameter(zstd::zstd_safe::CParameter::WindowLog(17)).unwrap();
+            let window = match size {
+                None if !likely => Some(17),
+                None | Some(10_000) => Some(14),
+                _ if level > 19 => Some(23),
+                _ => None,
+            };
+            if let Some(window) = window {
+                context.set_parameter(zstd::zstd_safe::CParameter::WindowLog(window)).unwrap();
             }
             let tables = match level {
+                _ if likely || size == Some(10_000) => Some((15, 14)),
                 0 | 2..=4 if size.is_none() => Some((15, 14)),
                 0 | 3 if size == Some(100_000) => Some((15, 14)),
                 5.. if size.is_none() => Some((17, 17)),
@@ -243,9 +255,6 @@ fn declared_memory_is_what_a_zstd_context_holds() {
             if let Some((hash, chain)) = tables {
                 context.set_parameter(zstd::zstd_safe::CParameter::HashLog(hash)).unwrap();
                 context.set_parameter(zstd::zstd_safe::CParameter::ChainLog(chain)).unwrap();
-            }
-            if size.is_some() && level > 19 {
-                context.set_parameter(zstd::zstd_safe::CParameter::WindowLog(23)).unwrap();
             }
             context.set_pledged_src_size(size).unwrap();
             let mut output = Vec::with_capacity(10_000);

@@ -21,7 +21,10 @@ const LONGEST: usize = 5 * LOOK_AHEAD;
 
 /// Every limit that a frame or a body could stand next to.
 fn limits() -> Vec<usize> {
-    let batches = CODECS.iter().map(|codec| codec.batch(codec.level(Default::default())));
+    let batches = CODECS.iter().flat_map(|codec| {
+        let level = codec.level(Default::default());
+        [codec.batch(level), codec.turn(level)]
+    });
     let mut limits: Vec<_> = batches.chain([MAX_EMPTY, CHUNK, LOOK_AHEAD]).collect();
     limits.sort_unstable();
     limits.dedup();

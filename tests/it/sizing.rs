@@ -127,6 +127,27 @@ async fn short_streams_come_to_hold_a_small_window_and_long_ones_still_decode() 
 }
 
 #[tokio::test]
+async fn whole_bodies_of_a_route_share_a_context() {
+    let learned = layer();
+    let sizes = [10_000, 30_000, 14_000, 60_000];
+    for size in sizes.into_iter().cycle().take(2 * ENOUGH) {
+        let list = Script::cut(&json(size), 100);
+        receive(answer(&learned, "zstd", typed("application/json", list)).await.into_body()).await;
+    }
+    for (layer, contexts) in [(learned, 1), (layer(), 2)] {
+        let pool = EncoderPool::new();
+        let layer = layer.pool(pool.clone());
+        for size in sizes {
+            let list = Script::cut(&json(size), 100);
+            let response = answer(&layer, "zstd", typed("application/json", list)).await;
+            assert!(has_length(&response));
+            assert!(receive(response.into_body()).await.decoded("zstd") == json(size));
+        }
+        assert_eq!(pool.stats().idle, contexts);
+    }
+}
+
+#[tokio::test]
 async fn hostile_sizes_make_nobody_hold_more_than_the_look_ahead() {
     let sizing = Sizing::new();
     let layer = layer().sizing(sizing.clone());

@@ -92,7 +92,7 @@ async fn k06_tiny_writes_become_few_calls_and_flushes_that_nobody_waits_for_are_
         serde_json::to_writer(&mut writer, &values).unwrap();
         let tally = writer.finish().unwrap();
         assert!(tally.writes > 2_000_000, "{}", tally.writes);
-        assert!(counting.calls().len() <= document.len() / (16 * 1024) + 2);
+        assert!(counting.calls().len() <= document.len() / 4096 + 2);
         assert_eq!(tally.encoder_calls, counting.calls().len() as u64);
         assert!(receive(body).await.decoded(name) == document);
 
@@ -121,7 +121,7 @@ async fn tiny_frames_cost_few_calls_as_well() {
     let layer = CompressionLayer::new().codec(counting).pool(EncoderPool::new());
     let response = answer(&layer, "gzip", text(Script::cut(&json(1_000_000), 1))).await;
     assert!(receive(response.into_body()).await.decoded("gzip") == json(1_000_000));
-    assert!(counting.calls().len() <= 1_000_000 / (16 * 1024) + 2);
+    assert!(counting.calls().len() <= 1_000_000 / 4096 + 2);
 }
 
 /// Writes `data` in pieces of these sizes, repeated.
@@ -268,7 +268,9 @@ async fn a_layer_takes_frames_without_copying_them() {
     assert!(receive(response.into_body()).await.decoded("zstd") == data);
     let frames = frames.into_inner().unwrap();
     let inputs: Vec<_> = counting.calls().iter().map(|call| call.address).collect();
-    assert_eq!(inputs[..10], frames[..10]);
+    let in_place = |at: &usize| frames[..10].iter().any(|frame| (*frame..frame + FRAME).contains(at));
+    assert!(frames[..10].iter().all(|frame| inputs.contains(frame)));
+    assert_eq!(inputs.iter().filter(|at| !in_place(at)).count(), 1, "the rest of 1000 bytes");
 }
 
 #[tokio::test]
@@ -375,7 +377,7 @@ async fn in_memory_the_length_is_exact_and_a_small_document_is_one_call() {
             assert!(received.decoded(codec.name()) == json(size));
             assert!(counting.calls().len() <= calls && counting.flushes() == 0, "{}", codec.name());
             let most = counting.calls().iter().map(|call| call.bytes).max().unwrap();
-            assert!(most <= codec.batch(codec.level(Default::default())), "{}", codec.name());
+            assert!(most <= codec.turn(codec.level(Default::default())), "{}", codec.name());
         }
     }
 }

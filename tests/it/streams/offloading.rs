@@ -35,8 +35,8 @@ async fn a_large_frame_is_encoded_elsewhere_and_small_ones_are_not() {
         assert!(received.decoded(codec.name()) == input, "{}", codec.name());
         assert!(received.frames.iter().all(|frame| frame.len() < 200_000));
         assert!(counting.threads().len() > 1, "{}", codec.name());
-        let batch = counting.batch(counting.level(Default::default()));
-        assert!(counting.calls().iter().all(|call| call.bytes <= batch));
+        let turn = counting.turn(counting.level(Default::default()));
+        assert!(counting.calls().iter().all(|call| call.bytes <= turn));
     }
 }
 

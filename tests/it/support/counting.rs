@@ -111,6 +111,10 @@ impl Codec for Counting {
         self.inner.likely_class(size)
     }
 
+    fn turn(&self, level: i32) -> usize {
+        self.inner.turn(level)
+    }
+
     fn level_for_batch(&self, level: i32, batch: usize) -> i32 {
         self.inner.level_for_batch(level, batch)
     }
