@@ -229,21 +229,33 @@ fn bombs_end_at_the_limit_in_bounded_memory() {
 #[test]
 fn the_ratio_counts_over_all_codings() {
     let zeros = vec![0; 4 << 20];
+    let limits = Limits::default().ratio_allowance(1 << 20);
     // gzip alone stays below 1000:1 with these encoders' fast levels; twice it does not.
     for (names, fits) in
         [(&["gzip"][..], true), (&["x-snappy-framed"], true), (&["gzip", "gzip"], false), (&["zstd"], false)]
     {
         let coded = stack(names, &zeros);
-        let mut bounded = decompressor(names, Limits::default());
+        let mut bounded = decompressor(names, limits);
         let (outcome, end) = decode(&mut bounded, &coded, (1 << 20, 1 << 14));
         assert_eq!(end.is_ok(), fits, "{names:?}: {}", zeros.len() / coded.len());
         assert!(fits || (end.unwrap_err().is_limit() && outcome.plain.len() < (1 << 20) + (1 << 15)));
 
-        let mut unbounded = decompressor(names, Limits::default().max_ratio(u64::MAX));
+        let mut unbounded = decompressor(names, limits.max_ratio(u64::MAX));
         decode(&mut unbounded, &coded, (1 << 20, 1 << 14)).1.unwrap();
         // Within the allowance no ratio is too high.
         let small = stack(names, &zeros[..1 << 20]);
-        decode(&mut decompressor(names, Limits::default()), &small, (1 << 20, 1 << 14)).1.unwrap();
+        decode(&mut decompressor(names, limits), &small, (1 << 20, 1 << 14)).1.unwrap();
+    }
+}
+
+#[test]
+fn by_default_the_ratio_counts_from_16_mebibytes_on_and_64_of_responses() {
+    for (limits, allowance) in [(Limits::default(), 16 << 20), (Limits::responses(), 64 << 20)] {
+        for (length, fits) in [(allowance, true), (allowance + 1, false)] {
+            let coded = code("zstd", &vec![0; length]);
+            let (_, end) = decode(&mut decompressor(&["zstd"], limits), &coded, (1 << 20, 1 << 16));
+            assert_eq!(end.is_ok(), fits, "{length}");
+        }
     }
 }
 
@@ -259,7 +271,8 @@ fn what_decodes_to_nothing_is_bounded_too() {
         assert!(outcome.calls >= coded.len() / (2 * WORK));
     }
     let coded = stack(&["zstd"], &frames);
-    let mut stacked = decompressor(&["zstd", "zstd"], Limits::default());
+    let limits = Limits::default().ratio_allowance(1 << 20);
+    let mut stacked = decompressor(&["zstd", "zstd"], limits);
     let (outcome, end) = decode(&mut stacked, &coded, (1 << 24, 1 << 14));
     assert!(end.unwrap_err().is_limit());
     assert!(outcome.calls > 10 && outcome.plain.is_empty());
