@@ -149,32 +149,20 @@ impl Stream {
         matches!(self.stage, Stage::Done)
     }
 
-    pub(super) fn poll_frame<B>(&mut self, inner: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<Option<Item>>
+    pub(super) fn poll_frame<B>(&mut self, mut inner: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<Option<Item>>
     where
         B: Body,
         B::Error: Into<BoxError>,
     {
-        let poll = if self.spent >= self.compressor.turn() {
+        let left = self.compressor.turn() - std::mem::take(&mut self.spent);
+        if left == 0 {
             yield_turn(cx);
-            Poll::Pending
-        } else {
-            self.poll_item(inner, cx)
-        };
-        if poll.is_pending() {
-            self.spent = 0;
+            return Poll::Pending;
         }
-        poll
-    }
-
-    fn poll_item<B>(&mut self, mut inner: Pin<&mut B>, cx: &mut Context<'_>) -> Poll<Option<Item>>
-    where
-        B: Body,
-        B::Error: Into<BoxError>,
-    {
         if self.pause.is_overdue() && matches!(self.stage, Stage::Gather) {
             self.stage = Stage::Flush;
         }
-        let mut work = Work { bytes: self.compressor.turn() - self.spent, empty_frames: MAX_EMPTY };
+        let mut work = Work { bytes: left, empty_frames: MAX_EMPTY };
         loop {
             if self.compressor.output_len() >= CHUNK || self.compressor.must_put_out() {
                 return Poll::Ready(self.chunk(&work));
