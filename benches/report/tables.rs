@@ -185,15 +185,18 @@ pub(crate) fn figures(bench: &str) -> Result<String, String> {
     let all: Vec<Figure> = rows(bench, command)?;
     let lines = all.into_iter().map(|figure| {
         let verdict = if figure.holds { "holds" } else { "**missed**" };
-        let value = format!("{} {}", plot::number(round(figure.value)), unit(&figure.unit));
+        let value = format!("{} {}", three_digits(figure.value), unit(&figure.unit));
         vec![figure.figure, value.trim_end().to_owned(), figure.bound, verdict.to_owned()]
     });
     Ok(table(&["figure", "measured", "bound", ""], lines))
 }
 
-/// Three digits that count.
-fn round(value: f64) -> f64 {
-    if value.abs() >= 100.0 { value.round() } else { (value * 1000.0).round() / 1000.0 }
+/// Three decimals, where they count.
+fn three_digits(value: f64) -> String {
+    if value.abs() >= 100.0 || value.fract() == 0.0 {
+        return format!("{value:.0}");
+    }
+    format!("{value:.3}").trim_end_matches('0').to_owned()
 }
 
 /// Ratios and counts speak for themselves.
@@ -212,7 +215,7 @@ pub(crate) fn missed() -> Result<String, String> {
         let (held, missed): (Vec<_>, Vec<_>) = all.iter().partition(|figure| figure.holds);
         writeln!(text, "- `{command}`: {} of {} hold", held.len(), all.len()).expect("a string takes all");
         for figure in missed {
-            let value = plot::number(round(figure.value));
+            let value = three_digits(figure.value);
             writeln!(text, "  - {}: {value}, bound {}", figure.figure, figure.bound)
                 .expect("a string takes all");
         }
