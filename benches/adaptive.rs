@@ -85,7 +85,11 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    if figures.is_empty() { ExitCode::SUCCESS } else { figures::conclude("adaptive", &figures, check) }
+    match (figures.is_empty(), words.is_empty()) {
+        (true, _) => ExitCode::SUCCESS,
+        (false, true) => figures::conclude("adaptive", &figures, check),
+        (false, false) => figures::judge(&figures, check),
+    }
 }
 
 fn learning() -> Vec<figures::Figure> {

@@ -72,7 +72,12 @@ fn main() -> ExitCode {
             }
         }
     }
-    figures::conclude("decode", &figures, options.iter().any(|option| option == "--check"))
+    let check = options.iter().any(|option| option == "--check");
+    if words.is_empty() {
+        figures::conclude("decode", &figures, check)
+    } else {
+        figures::judge(&figures, check)
+    }
 }
 
 /// Bare, ours, and tower-http's where it has the coding.

@@ -74,7 +74,12 @@ fn main() -> ExitCode {
             }
         }
     }
-    figures::conclude("writer", &figures, options.iter().any(|option| option == "--check"))
+    let check = options.iter().any(|option| option == "--check");
+    if words.is_empty() {
+        figures::conclude("writer", &figures, check)
+    } else {
+        figures::judge(&figures, check)
+    }
 }
 
 fn measure(coding: &str, document: &Arc<Vec<Order>>) -> Vec<Measured> {

@@ -48,14 +48,13 @@ pub(crate) fn run() -> Vec<Figure> {
             None => eprintln!("valgrind is needed to count instructions"),
         }
     }
-    let (own, shared) = (two_threads(Kind::Steady, false), two_threads(Kind::Steady, true));
+    let [own, shared, ratio] = two_threads(Kind::Steady);
     println!(
         "\nlearning in two threads: {own:.1} ns a response each on its own, {shared:.1} ns on one record"
     );
-    let (own_shifting, shared_shifting) =
-        (two_threads(Kind::Shifting, false), two_threads(Kind::Shifting, true));
-    println!("where every response changes the record: {own_shifting:.1} ns, and {shared_shifting:.1} ns");
-    figures.push(Figure::at_most("learning, two threads / one each", shared / own, "ratio", SHARED));
+    let [own, shared, _] = two_threads(Kind::Shifting);
+    println!("where every response changes the record: {own:.1} ns, and {shared:.1} ns");
+    figures.push(Figure::at_most("learning, two threads / one each", ratio, "ratio", SHARED));
     figures
 }
 
@@ -113,28 +112,36 @@ fn collected(kind: &str, count: usize) -> Option<f64> {
     told.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
 }
 
-/// Nanoseconds of CPU time for each response, in two threads at once: the median of several runs.
-fn two_threads(kind: Kind, shared: bool) -> f64 {
-    const RUNS: usize = 21;
-    const RESPONSES: usize = 100_000;
-    let mut times: Vec<f64> = (0..RUNS)
+/// Nanoseconds of CPU time for each response, in two threads at once: with a record for each, with one for both, and
+/// what the one is of the other. The two take turns; medians.
+fn two_threads(kind: Kind) -> [f64; 3] {
+    const RUNS: usize = 41;
+    let rounds: Vec<[f64; 3]> = (0..RUNS)
         .map(|_| {
-            let one = Sizing::new();
-            let start = Barrier::new(2);
-            let run = || {
-                let sizing = if shared { one.clone() } else { Sizing::new() };
-                start.wait();
-                let time = ThreadTime::now();
-                responses(Some(&sizing), kind, RESPONSES);
-                time.elapsed().as_nanos() as f64 / RESPONSES as f64
-            };
-            thread::scope(|scope| {
-                let other = scope.spawn(run);
-                let times = (run(), other.join().expect("the other thread is well"));
-                f64::midpoint(times.0, times.1)
-            })
+            let (own, shared) = (side_by_side(kind, false), side_by_side(kind, true));
+            [own, shared, shared / own]
         })
         .collect();
-    times.sort_by(f64::total_cmp);
-    times[RUNS / 2]
+    [0, 1, 2].map(|index| {
+        let mut values: Vec<f64> = rounds.iter().map(|round| round[index]).collect();
+        values.sort_by(f64::total_cmp);
+        values[RUNS / 2]
+    })
+}
+
+fn side_by_side(kind: Kind, shared: bool) -> f64 {
+    const RESPONSES: usize = 100_000;
+    let (one, start) = (Sizing::new(), Barrier::new(2));
+    let run = || {
+        let sizing = if shared { one.clone() } else { Sizing::new() };
+        start.wait();
+        let time = ThreadTime::now();
+        responses(Some(&sizing), kind, RESPONSES);
+        time.elapsed().as_nanos() as f64 / RESPONSES as f64
+    };
+    thread::scope(|scope| {
+        let other = scope.spawn(run);
+        let times = (run(), other.join().expect("the other thread is well"));
+        f64::midpoint(times.0, times.1)
+    })
 }

@@ -8,8 +8,8 @@ use tower_compress::{CompressionLayer, EncoderPool};
 use zstd::zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd::zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer};
 
-/// Takes an event and returns how many bytes came out.
-pub(crate) type Encode = Box<dyn FnMut(&[u8]) -> usize>;
+/// Takes an event, which its producer has made before, and returns how many bytes came out.
+pub(crate) type Encode = Box<dyn FnMut(&Bytes) -> usize>;
 
 /// The names, for profiling and tables.
 pub(crate) const NAMES: [&str; 13] = [
@@ -57,7 +57,7 @@ pub(crate) fn peer() -> tower_http::compression::CompressionLayer {
 }
 
 fn one(mut stream: Stream) -> Encode {
-    Box::new(move |event| stream.event(Bytes::copy_from_slice(event)))
+    Box::new(move |event| stream.event(event.clone()))
 }
 
 /// Streams that wait beside the one that is measured.
@@ -72,7 +72,7 @@ fn beside_idle() -> Encode {
     let mut hot = Stream::new(&layer, "gzip");
     Box::new(move |event| {
         let _ = &idle;
-        hot.event(Bytes::copy_from_slice(event))
+        hot.event(event.clone())
     })
 }
 
@@ -88,7 +88,7 @@ fn parked() -> Encode {
     let mut next = 0;
     Box::new(move |event| {
         next = (next + 1) % PARKED;
-        streams[next].event(Bytes::copy_from_slice(event))
+        streams[next].event(event.clone())
     })
 }
 

@@ -47,7 +47,7 @@ fn measured(name: &'static str) -> Contender {
     // Streams that take turns have all had many events before.
     let warm = if name == "gzip parked" { 20 * PARKED } else { 1000 };
     (0..warm).for_each(|number| {
-        encode(&tick(number / PARKED));
+        encode(&tick(number / PARKED).into());
     });
     let mut number = 0;
     Contender::new(name, move || {
