@@ -193,6 +193,14 @@ impl<B: Body> Inner<B> {
             Self::Absent => SizeHint::with_exact(0),
         }
     }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Direct { body } => body.is_end_stream(),
+            Self::Boxed { body } => body.is_end_stream(),
+            Self::Absent => true,
+        }
+    }
 }
 
 impl<B> Inner<B> {
@@ -237,11 +245,7 @@ where
 
     fn is_end_stream(&self) -> bool {
         match &self.work {
-            Work::Pass => match &self.inner {
-                Inner::Direct { body } => body.is_end_stream(),
-                Inner::Boxed { body } => body.is_end_stream(),
-                Inner::Absent => true,
-            },
+            Work::Pass => self.inner.is_end_stream(),
             Work::Ahead(ahead) => ahead.is_end(),
             Work::Stream(stream) => stream.is_done(),
             #[cfg(feature = "tokio")]
@@ -349,13 +353,13 @@ impl Ahead {
     /// them: with one HTTP/1.1 would leave them out.
     fn size_hint(&self, rest: impl FnOnce() -> SizeHint) -> SizeHint {
         let ready = (self.first.len() + self.second.len()) as u64;
-        let (rest, ends) = match self.end {
-            Some(End::Clean) => return SizeHint::with_exact(ready),
-            Some(_) => (SizeHint::default(), true),
-            None => (rest(), false),
+        let rest = match self.end {
+            Some(End::Clean) => SizeHint::with_exact(0),
+            Some(_) => SizeHint::default(),
+            None => rest(),
         };
         let mut hint = SizeHint::default();
-        if let Some(upper) = rest.upper().and_then(|upper| upper.checked_add(ready)).filter(|_| !ends) {
+        if let Some(upper) = rest.upper().and_then(|upper| upper.checked_add(ready)) {
             hint.set_upper(upper);
         }
         hint.set_lower(ready.saturating_add(rest.lower()));

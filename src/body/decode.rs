@@ -155,9 +155,7 @@ impl Decode {
     /// A frame by itself stays as it is; those that come while less than [`JOIN`] waits are joined to that.
     fn take(&mut self, mut data: impl Buf) {
         if self.waiting() > 0 {
-            if !self.input.is_empty() {
-                self.join();
-            }
+            self.join();
             let taken = (JOIN - self.joined.len()).min(data.chunk().len());
             self.joined.extend_from_slice(&data.chunk()[..taken]);
             data.advance(taken);
