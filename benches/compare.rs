@@ -14,6 +14,8 @@ mod bounds;
 mod coding;
 #[path = "compare/contenders.rs"]
 mod contenders;
+#[path = "support/drain.rs"]
+mod drain;
 #[path = "support/figures.rs"]
 mod figures;
 #[path = "support/heap.rs"]
@@ -30,6 +32,9 @@ mod pool;
 mod pools;
 #[path = "support/random.rs"]
 mod random;
+#[path = "support/results.rs"]
+#[allow(dead_code, reason = "shared with the other benches")]
+mod results;
 #[path = "compare/rows.rs"]
 mod rows;
 #[path = "support/writes.rs"]

@@ -13,6 +13,9 @@ mod figures;
 mod orders;
 #[path = "support/random.rs"]
 mod random;
+#[path = "support/results.rs"]
+#[allow(dead_code, reason = "shared with the other benches")]
+mod results;
 #[path = "load/row.rs"]
 mod row;
 #[path = "load/servers.rs"]

@@ -17,7 +17,10 @@ mod machine;
 mod plot;
 #[path = "report/plots.rs"]
 mod plots;
-#[path = "report/results.rs"]
+#[path = "report/reading.rs"]
+mod reading;
+#[path = "support/results.rs"]
+#[allow(dead_code, reason = "shared with the other benches")]
 mod results;
 #[path = "report/tables.rs"]
 mod tables;

@@ -9,6 +9,8 @@
 
 #[path = "stories/batching.rs"]
 mod batching;
+#[path = "support/drain.rs"]
+mod drain;
 #[path = "stories/encoders.rs"]
 mod encoders;
 #[path = "support/figures.rs"]
@@ -26,6 +28,9 @@ mod measure;
 mod orders;
 #[path = "support/random.rs"]
 mod random;
+#[path = "support/results.rs"]
+#[allow(dead_code, reason = "shared with the other benches")]
+mod results;
 #[path = "stories/row.rs"]
 mod row;
 #[path = "stories/timestamps.rs"]

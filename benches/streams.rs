@@ -20,7 +20,10 @@ mod fair;
 mod figures;
 #[path = "support/heap.rs"]
 mod heap;
-// Other benches use what this one does not.
+// Other benches and tests use what this one does not.
+#[allow(dead_code)]
+#[path = "../tests/it/support/incremental.rs"]
+mod incremental;
 #[allow(dead_code)]
 #[path = "support/measure.rs"]
 mod measure;
@@ -30,6 +33,9 @@ mod memory;
 mod prompt;
 #[path = "support/random.rs"]
 mod random;
+#[path = "support/results.rs"]
+#[allow(dead_code, reason = "shared with the other benches")]
+mod results;
 #[path = "streams/size.rs"]
 mod size;
 #[path = "streams/source.rs"]

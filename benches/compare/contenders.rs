@@ -1,6 +1,7 @@
 //! Everything that is measured on one workload.
 
 use super::coding::Coding;
+use super::drain::{block_on, drain};
 use super::measure::{Contender, Output};
 use super::writes::{Produced, Writes};
 use bytes::Bytes;
@@ -9,11 +10,10 @@ use http::{Request, Response};
 use http_body::Body;
 use std::cell::RefCell;
 use std::convert::Infallible;
-use std::future::{Future, Ready, ready};
+use std::future::{Ready, ready};
 use std::io::Write;
-use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use tower::{Layer, Service};
 use tower_compress::codec::{Operation, Setup, by_name};
 use tower_compress::{CompressionLayer, EncoderPool, WriterOptions};
@@ -238,33 +238,5 @@ impl Service<Request<()>> for Handler {
 
     fn call(&mut self, _: Request<()>) -> Self::Future {
         ready(Ok(self.0.borrow_mut().pop().expect("there is one for each request")))
-    }
-}
-
-/// Reads a body to its end, looking at each frame where it is: what producing the frames costs, and no more.
-fn drain<B: Body<Data = Bytes>>(body: B) -> Output {
-    let mut body = pin!(body);
-    let mut output = Output::default();
-    loop {
-        let polled = body.as_mut().poll_frame(&mut Context::from_waker(Waker::noop()));
-        match &polled {
-            Poll::Ready(Some(Ok(frame))) => {
-                output.bytes += frame.data_ref().map_or(0, Bytes::len) as u64;
-                output.frames += 1;
-            }
-            Poll::Ready(Some(Err(_))) => panic!("the body failed"),
-            Poll::Ready(None) => return output,
-            // It yields in between; nothing here ever waits.
-            Poll::Pending => {}
-        }
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            return output;
-        }
     }
 }

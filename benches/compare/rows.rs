@@ -3,35 +3,8 @@
 use super::contenders::{Case, LIMIT, OURS};
 use super::figures;
 use super::measure::Measured;
-use serde::{Deserialize, Serialize};
+pub(crate) use super::results::Compared as Row;
 use std::fs;
-
-/// What one contender cost on one workload in one coding.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Row {
-    /// `format/size/shape`.
-    pub(crate) workload: String,
-    pub(crate) codec: String,
-    pub(crate) variant: String,
-    /// Thread CPU time of one response, the median.
-    pub(crate) cpu_ns: f64,
-    /// The least of all rounds.
-    pub(crate) cpu_least_ns: f64,
-    /// Half the distance between the quartiles, as a part of the median.
-    pub(crate) spread: f64,
-    pub(crate) bytes_in: u64,
-    /// How many writes its serializer made, each a frame of its own if the shape is `tiny`.
-    pub(crate) writes: u64,
-    pub(crate) bytes_out: u64,
-    /// Of one response in the steady state, as far as they go through Rust's allocator.
-    pub(crate) allocations: u64,
-    pub(crate) frames: u64,
-    /// Only known of this crate and of the limit.
-    #[serde(default)]
-    pub(crate) encoder_calls: Option<u64>,
-    #[serde(default)]
-    pub(crate) flushes: Option<u64>,
-}
 
 impl Row {
     pub(crate) fn all(workload: &str, case: &Case, measured: &[Measured]) -> Vec<Self> {

@@ -1,23 +1,7 @@
 //! The rows of `target/tower-compress/load.json`.
 
+pub(crate) use super::results::Loaded as Row;
 use super::wrk::Run;
-use serde::Serialize;
-
-/// What one server did with one body, over all rounds.
-#[derive(Debug, Serialize)]
-pub(crate) struct Row {
-    pub(crate) server: String,
-    pub(crate) body: String,
-    pub(crate) coded_bytes: u64,
-    pub(crate) requests: u64,
-    pub(crate) cpu_seconds: f64,
-    /// Of each round; the median counts.
-    requests_per_cpu_second: Vec<f64>,
-    /// The least of all rounds, in microseconds.
-    p50_us: f64,
-    p99_us: f64,
-    pub(crate) errors: u64,
-}
 
 impl Row {
     /// The row of this server and body, new if need be.

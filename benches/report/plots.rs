@@ -1,7 +1,8 @@
 //! The plots, under `docs/`.
 
 use crate::plot::{self, Axis, Plot, Scale, Series};
-use crate::results::{Compared, Held, compared, cpu, rows};
+use crate::reading::{compared, cpu, rows};
+use crate::results::{Compared, Held};
 use crate::tables::{DRAIN, LIMIT, OURS, SIZES, TOWER_HTTP};
 use std::path::Path;
 

@@ -1,7 +1,9 @@
 //! The tables, as Markdown.
 
+use crate::figures::Figure;
 use crate::plot;
-use crate::results::{self, Compared, FIGURES, Figure, Held, Loaded, Told, compared, cpu, find, rows};
+use crate::reading::{FIGURES, compared, cpu, find, rows};
+use crate::results::{Compared, Held, Loaded, Told};
 use std::fmt::Write as _;
 
 pub(crate) const SIZES: [&str; 5] = ["402B", "1.6K", "26K", "416K", "10M"];
@@ -268,11 +270,11 @@ pub(crate) fn load() -> Result<String, String> {
 
 /// What idle streams hold.
 pub(crate) fn memory() -> Result<String, String> {
-    let all: Vec<Held> = results::rows("streams-memory", "cargo bench --bench streams")?;
+    let all: Vec<Held> = rows("streams-memory", "cargo bench --bench streams")?;
     let lines = all.iter().map(|row| {
         vec![
             row.contender.clone(),
-            grouped(row.streams),
+            grouped(row.streams as u64),
             plot::bytes((row.bytes as f64 / row.streams as f64).round()),
             plot::bytes(row.bytes as f64),
         ]

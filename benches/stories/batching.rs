@@ -4,6 +4,7 @@
 //! Here a serializer writes the same orders as XML and as JSON; what differs is what stands between it and gzip
 //! at level 6. The time includes the serializer's, which is the first line.
 
+use super::drain::{block_on, drain};
 use super::measure::{Contender, Output, interleave};
 use super::orders::{Format, Orders, orders};
 use super::row::Row;
@@ -15,11 +16,8 @@ use http::{Request, Response};
 use http_body::Body;
 use http_body_util::Full;
 use std::convert::Infallible;
-use std::future::Future;
 use std::io::{self, BufWriter, Write};
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tower::{Layer, Service, service_fn};
 use tower_compress::codec::{Codec, by_name};
@@ -58,7 +56,7 @@ impl Work {
             self.contender("this crate's writer", |work| {
                 let mut writer = WriterOptions::new().coding(gzip(), CompressionLevel::Default).whole();
                 work.write(&mut writer);
-                length(writer.finish().expect("memory takes it"))
+                drain(writer.finish().expect("memory takes it")).bytes
             }),
             self.contender("BodyWriter under the layer", move |work| respond(&streamed, work.written())),
             self.contender("into memory, under the layer", move |work| respond(&whole, work.in_memory())),
@@ -139,7 +137,7 @@ where
     let mut request = Request::new(());
     request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
     match block_on(service.call(request)) {
-        Ok(response) => length(response.into_body()),
+        Ok(response) => drain(response.into_body()).bytes,
         Err(never) => match never {},
     }
 }
@@ -150,7 +148,7 @@ where
     B::Error: Into<BoxError>,
 {
     let mut client = layer.layer(service_fn(|request: Request<_>| {
-        std::future::ready(Ok::<_, Infallible>(Response::new(length(request.into_body()))))
+        std::future::ready(Ok::<_, Infallible>(Response::new(drain(request.into_body()).bytes)))
     }));
     let mut request = Request::post("http://localhost/orders").body(body).expect("a valid request");
     request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -162,29 +160,6 @@ where
 
 fn gzip() -> &'static dyn Codec {
     by_name("gzip").expect("gzip is compiled in")
-}
-
-fn length<B: Body<Data = Bytes>>(body: B) -> u64 {
-    let mut body = pin!(body);
-    let mut length = 0;
-    loop {
-        match body.as_mut().poll_frame(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(Some(Ok(frame))) => length += frame.data_ref().map_or(0, Bytes::len) as u64,
-            Poll::Ready(Some(Err(_))) => panic!("the body failed"),
-            Poll::Ready(None) => return length,
-            // It yields in between; nothing here ever waits.
-            Poll::Pending => {}
-        }
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            return output;
-        }
-    }
 }
 
 /// Counts what is written.

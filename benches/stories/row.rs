@@ -2,25 +2,8 @@
 
 use super::figures;
 use super::measure::Measured;
-use serde::{Deserialize, Serialize};
+pub(crate) use super::results::Told as Row;
 use std::fs;
-
-/// What one way to do the work of a story costs.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Row {
-    pub(crate) story: String,
-    pub(crate) workload: String,
-    pub(crate) codec: String,
-    pub(crate) variant: String,
-    /// CPU time of writing, which includes encoding; the median.
-    pub(crate) write_ns: f64,
-    /// CPU time of reading, which includes decoding, where it was measured.
-    pub(crate) read_ns: Option<f64>,
-    pub(crate) bytes: u64,
-    pub(crate) allocations: u64,
-    /// Messages a second by the clock on the wall, where threads worked side by side.
-    pub(crate) per_second: Option<f64>,
-}
 
 impl Row {
     pub(crate) fn new(story: &str, workload: &str, codec: &str, measured: &Measured) -> Self {

@@ -3,8 +3,8 @@
 use crate::contenders::{layer, peer};
 use crate::events::tick;
 use crate::figures::{self, Figure};
+use crate::results::Held;
 use crate::source::Stream;
-use serde::Serialize;
 use std::process::Command;
 use tower::layer::util::Identity;
 
@@ -13,9 +13,9 @@ const EVENTS: usize = 10;
 pub(crate) fn run(figures: &mut Vec<Figure>) {
     println!("\nResident growth per stream that is idle after {EVENTS} ticks, and of all");
     let mut rows = Vec::new();
-    let mut held = |contender: &'static str, streams: usize| {
+    let mut held = |contender: &str, streams: usize| {
         let bytes = ask(contender, streams);
-        rows.push(Row { contender, streams, bytes });
+        rows.push(Held { contender: contender.to_owned(), streams, bytes });
         let each = bytes as f64 / streams as f64 / 1024.0;
         println!(
             "{contender:24} {streams:>8} {each:>10.1} KiB {:>10.1} MiB",
@@ -38,14 +38,6 @@ pub(crate) fn run(figures: &mut Vec<Figure>) {
     held("zstd or gzip", 10_000);
     held("zstd or gzip", 100_000);
     figures::save("streams-memory", &rows);
-}
-
-/// What so many idle streams hold together.
-#[derive(Debug, Serialize)]
-struct Row {
-    contender: &'static str,
-    streams: usize,
-    bytes: u64,
 }
 
 /// Asks a process of its own.

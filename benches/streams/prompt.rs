@@ -2,6 +2,7 @@
 
 use crate::events::tick;
 use crate::figures::Figure;
+use crate::incremental::Incremental;
 use bytes::Bytes;
 use cpu_time::ThreadTime;
 use http::{Request, Response};
@@ -134,15 +135,15 @@ async fn all_there(over_h1: bool) -> u64 {
 async fn one_by_one(coding: &str) -> (usize, Duration) {
     let (sender, response) = channel();
     let mut body = get(&layer(), coding, response).await;
-    let mut receiver = Receiver::new(coding);
-    let (mut sent, start) = (0, Instant::now());
+    let mut receiver = Incremental::new(coding);
+    let (mut sent, mut decoded, start) = (0, 0, Instant::now());
     for number in 0..MESSAGES {
         let message = tick(number);
         sent += message.len();
         sender.send(message.into()).unwrap();
-        while receiver.decoded() < sent {
+        while decoded < sent {
             match tokio::time::timeout(Duration::from_secs(1), body.frame()).await {
-                Ok(Some(Ok(frame))) => receiver.feed(frame.data_ref().unwrap()),
+                Ok(Some(Ok(frame))) => decoded = receiver.feed(frame.data_ref().unwrap()),
                 _ => return (number, start.elapsed()),
             }
         }
@@ -163,12 +164,11 @@ async fn pieces() -> (f64, Duration, Duration) {
     let layer = layer().flush(FlushPolicy::Interval(INTERVAL));
     let mut body = Box::pin(answer(&layer, "gzip", response).await);
     let reader = tokio::spawn(async move {
-        let (mut receiver, mut arrivals, mut size) = (Receiver::new("gzip"), Vec::new(), 0);
+        let (mut receiver, mut arrivals, mut size) = (Incremental::new("gzip"), Vec::new(), 0);
         while let Some(frame) = body.frame().await {
             let data = frame.unwrap().into_data().unwrap();
             size += data.len();
-            receiver.feed(&data);
-            arrivals.push((receiver.decoded(), tokio::time::Instant::now()));
+            arrivals.push((receiver.feed(&data), tokio::time::Instant::now()));
         }
         (arrivals, size)
     });
@@ -198,76 +198,4 @@ async fn pieces() -> (f64, Duration, Duration) {
     let mut whole = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
     whole.write_all(&input).unwrap();
     (size as f64 / whole.finish().unwrap().len() as f64, delay, turn)
-}
-
-/// A decoder that is fed as bytes arrive.
-struct Receiver {
-    decoder: Box<dyn Write + Send>,
-    decoded: Arc<Mutex<usize>>,
-}
-
-struct Counter(Arc<Mutex<usize>>);
-
-impl Write for Counter {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        *self.0.lock().unwrap() += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Receiver {
-    fn new(coding: &str) -> Self {
-        let decoded = Arc::default();
-        let sink = Counter(Arc::clone(&decoded));
-        let decoder: Box<dyn Write + Send> = match coding {
-            "gzip" => Box::new(flate2::write::GzDecoder::new(sink)),
-            "deflate" => Box::new(flate2::write::ZlibDecoder::new(sink)),
-            "zstd" => Box::new(zstd::stream::write::Decoder::new(sink).unwrap()),
-            "br" => Box::new(brotli::DecompressorWriter::new(sink, 1 << 16)),
-            _ => Box::new(Chunks { coded: Vec::new(), sink }),
-        };
-        Self { decoder, decoded }
-    }
-
-    fn feed(&mut self, coded: &[u8]) {
-        self.decoder.write_all(coded).unwrap();
-        self.decoder.flush().unwrap();
-    }
-
-    fn decoded(&self) -> usize {
-        *self.decoded.lock().unwrap()
-    }
-}
-
-/// Snappy's frames, whole chunks at a time: its crate has no decoder to write to.
-struct Chunks {
-    coded: Vec<u8>,
-    sink: Counter,
-}
-
-impl Write for Chunks {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        const IDENTIFIER: &[u8] = b"\xff\x06\x00\x00sNaPpY";
-        self.coded.extend_from_slice(bytes);
-        while let [_, a, b, c, ..] = self.coded[..] {
-            let length = 4 + u32::from_le_bytes([a, b, c, 0]) as usize;
-            if self.coded.len() < length {
-                break;
-            }
-            let chunk: Vec<u8> = self.coded.drain(..length).collect();
-            if chunk != IDENTIFIER {
-                let framed = [IDENTIFIER, &chunk].concat();
-                std::io::copy(&mut snap::read::FrameDecoder::new(&framed[..]), &mut self.sink)?;
-            }
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }

@@ -1,16 +1,17 @@
 //! Figures against their bounds: printed, written for machines, and judged.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// One figure.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Figure {
     pub(crate) figure: String,
     pub(crate) value: f64,
-    pub(crate) unit: &'static str,
+    pub(crate) unit: Cow<'static, str>,
     /// Such as `<= 1.05`.
     pub(crate) bound: String,
     pub(crate) holds: bool,
@@ -18,11 +19,23 @@ pub(crate) struct Figure {
 
 impl Figure {
     pub(crate) fn at_most(figure: impl Into<String>, value: f64, unit: &'static str, bound: f64) -> Self {
-        Self { figure: figure.into(), value, unit, bound: format!("<= {bound}"), holds: value <= bound }
+        Self {
+            figure: figure.into(),
+            value,
+            unit: unit.into(),
+            bound: format!("<= {bound}"),
+            holds: value <= bound,
+        }
     }
 
     pub(crate) fn at_least(figure: impl Into<String>, value: f64, unit: &'static str, bound: f64) -> Self {
-        Self { figure: figure.into(), value, unit, bound: format!(">= {bound}"), holds: value >= bound }
+        Self {
+            figure: figure.into(),
+            value,
+            unit: unit.into(),
+            bound: format!(">= {bound}"),
+            holds: value >= bound,
+        }
     }
 }
 

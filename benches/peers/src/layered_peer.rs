@@ -1,7 +1,8 @@
 //! `http_compression`, which has services and bodies of its own; its contexts are pooled.
 
+use super::Case;
+use super::drain::{block_on, drain};
 use super::measure::Contender;
-use super::{Case, block_on, drain};
 use bytesbuf::BytesView;
 use compressors::Level;
 use compressors::format::Format;
@@ -45,7 +46,7 @@ where
         let response = block_on(service.execute(request)).expect("the service never fails");
         let coding = response.headers().get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
         assert_eq!(coding, expected.map(str::as_bytes), "{name}");
-        drain(response.into_body(), BytesView::len)
+        drain(response.into_body())
     };
     Contender::new(name, run).prepared_by(move |runs| {
         next_requests.lock().expect("no one panics").resize_with(runs as usize, || {

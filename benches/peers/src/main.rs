@@ -1,5 +1,7 @@
 //! This crate's peers, as rows for `benches/compare.rs`: one JSON array on the standard output.
 
+#[path = "../../support/drain.rs"]
+mod drain;
 #[path = "../../support/heap.rs"]
 #[allow(dead_code)]
 mod heap;
@@ -21,9 +23,6 @@ mod writes;
 use measure::{Contender, Output};
 use orders::Format;
 use serde::Serialize;
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use writes::{Produced, Writes};
 
@@ -118,31 +117,4 @@ fn limit(case: &Case) -> Contender {
         assert!(matches!(status, Ok(flate2::Status::StreamEnd)));
         Output { bytes: output.len() as u64, frames: 1 }
     })
-}
-
-fn drain<B: http_body::Body>(body: B, length: impl Fn(&B::Data) -> usize) -> Output {
-    let mut body = pin!(body);
-    let mut output = Output::default();
-    loop {
-        let polled = body.as_mut().poll_frame(&mut Context::from_waker(Waker::noop()));
-        match &polled {
-            Poll::Ready(Some(Ok(frame))) => {
-                output.bytes += frame.data_ref().map_or(0, &length) as u64;
-                output.frames += 1;
-            }
-            Poll::Ready(Some(Err(_))) => panic!("the body failed"),
-            Poll::Ready(None) => return output,
-            // It yields in between; nothing here ever waits.
-            Poll::Pending => {}
-        }
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            return output;
-        }
-    }
 }

@@ -1,8 +1,9 @@
 //! Peers that are tower layers.
 
+use super::Case;
+use super::drain::{block_on, drain};
 use super::measure::Contender;
 use super::writes::Produced;
-use super::{Case, block_on, drain};
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
 use http::{Request, Response};
@@ -52,7 +53,7 @@ where
         };
         let coding = response.headers().get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
         assert_eq!(coding, expected.map(str::as_bytes), "{name}");
-        drain(response.into_body(), Bytes::len)
+        drain(response.into_body())
     };
     Contender::new(name, run).prepared_by(move |runs| {
         next_requests.borrow_mut().resize_with(runs as usize, || request(case.token));
