@@ -29,7 +29,7 @@ const MEMORY: f64 = 1.25;
 const OUTPUT: f64 = 1.01;
 
 /// CPU seconds for each contest, and the least number of rounds.
-const BUDGET: f64 = 4.0;
+const BUDGET: f64 = 6.0;
 const LEAST_ROUNDS: usize = 24;
 
 /// Rounds with the same contexts. Where in memory a context happens to lie can be worth 20 % of its speed, and some

@@ -73,11 +73,12 @@ impl Codec for Zstd {
         // Measured with `ZSTD_sizeof_CCtx`, in KiB, the most of each band; a test compares.
         let by_class: [usize; CLASS_BOUNDS.len()] = match setup.level {
             ..=-1 | 1 => [260, 960, 1020, 1340],
-            0 | 2..=3 => [330, 1090, 1470, 3580],
-            4 => [330, 1090, 3520, 9000],
-            5..=8 => [330, 1920, 3520, 9000],
-            9..=12 => [510, 2000, 5060, 44_700],
-            _ => [570, 4000, 5830, 85_000],
+            0 | 2..=3 => [330, 1090, 1150, 3390],
+            4 => [330, 1090, 1600, 4860],
+            5..=8 => [330, 1530, 3520, 7930],
+            9..=12 => [510, 1710, 5060, 45_820],
+            13..=19 => [570, 2690, 5830, 91_650],
+            _ => [570, 2690, 5830, 140_810],
         };
         by_class[usize::from(setup.size_class).min(by_class.len() - 1)] * 1024
     }
@@ -192,5 +193,49 @@ impl Encoder for Frame {
         self.begun = false;
         self.unflushed = 0;
         self.context.reset(ResetDirective::SessionOnly).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that a context holds in the middle of a message.
+    fn held(setup: Setup, size: Option<u64>) -> usize {
+        let mut frame = Frame::new(setup).unwrap();
+        if let Some(size) = size {
+            frame.pledge(size);
+        }
+        frame.encode(b"abc", Operation::Encode, &mut Vec::new()).unwrap();
+        frame.context.sizeof()
+    }
+
+    #[test]
+    fn declared_memory_is_what_a_context_holds() {
+        // The pool's limit is only as good as these numbers; zstd's own are the measure.
+        let sizes = [Some(10_000), Some(100_000), Some(200_000), Some(3_000_000), Some(1 << 30), None];
+        for level in LEVELS.lowest..=LEVELS.highest {
+            let classes = sizes.map(|size| (size, Zstd.size_class(size)));
+            // Last, an unknown size that is likely to be small.
+            for (size, size_class) in classes.into_iter().chain([(None, Zstd.likely_class(10_000))]) {
+                let setup = Setup { level, size_class };
+                let (held, declared) = (held(setup, size), Zstd.memory(setup));
+                assert!(
+                    held <= declared + declared / 20,
+                    "{level} {size:?}: {held} held, {declared} declared"
+                );
+                assert!(declared <= 4 * held, "{level} {size:?}: {held} held, {declared} declared");
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_within_a_streams_window_shares_its_contexts() {
+        let streams = Zstd.size_class(None);
+        for (size, shares) in
+            [(16 << 10, false), ((16 << 10) + 1, true), (128 << 10, true), ((128 << 10) + 1, false)]
+        {
+            assert_eq!(Zstd.size_class(Some(size)) == streams, shares, "{size}");
+        }
     }
 }

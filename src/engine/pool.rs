@@ -26,8 +26,8 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 /// gets three quarters of the limit at most; streams beyond that get another coding, or none. Idle contexts
 /// that nobody used during 256 returns are freed as well.
 ///
-/// Within the default limit that is 22 zstd streams of unknown length at once, or 6 of a known length above
-/// 256 KiB, whose contexts take 3.6 MB. A writer that was told its coding
+/// Within the default limit that is 22 zstd streams of unknown length at once, or 7 of a known length above
+/// 256 KiB, whose contexts take 3.4 MB. A writer that was told its coding
 /// keeps to it beyond the limit, too: by then it may stand in a head.
 #[derive(Clone)]
 pub struct EncoderPool {
