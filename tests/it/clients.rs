@@ -38,6 +38,7 @@ async fn server(decoding: RequestDecompressionLayer) -> String {
     let router = Router::new()
         .route("/echo", post(async |body: Bytes| body))
         .route("/moved", any(async || Redirect::temporary("/echo")))
+        .route("/away", any(async |to: axum::extract::RawQuery| Redirect::temporary(&to.0.unwrap())))
         .route("/length", post(needs_length))
         .layer(layers);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -135,6 +136,31 @@ async fn c098_a_redirect_carries_the_coded_body_along() {
         assert_eq!((response.status(), &*seen(&response)[0]), (StatusCode::OK, coding));
         assert!(response.into_body().collect().await.unwrap().to_bytes() == json(length));
     }
+}
+
+#[tokio::test]
+async fn c098_what_another_origin_says_after_a_redirect_is_not_learned_of_the_first() {
+    let origin = server(RequestDecompressionLayer::new()).await;
+    let other = server(RequestDecompressionLayer::new().no_gzip()).await;
+    let layer = RequestCompressionLayer::new();
+    let client = layer.layer(ReqwestService::new(reqwest_client()));
+    let to = async |target: String| {
+        let request = Request::post(target).body(Full::<Bytes>::from(json(5000))).unwrap();
+        let response = client.clone().oneshot(request).await.unwrap();
+        let coding = seen(&response)[0].clone();
+        assert_eq!(response.status(), StatusCode::OK);
+        assert!(response.into_body().collect().await.unwrap().to_bytes() == json(5000));
+        coding
+    };
+    // The other one answers 415, and with what it accepts the request is made again: it is redirected once more.
+    assert_eq!(to(format!("{origin}/away?{other}/echo")).await, "zstd");
+    assert_eq!(layer.stats().coded, 2);
+    assert_eq!(to(format!("{origin}/echo")).await, "gzip");
+    // What is asked for directly is learned.
+    assert_eq!(to(format!("{other}/echo")).await, "zstd");
+    assert_eq!(layer.stats().coded, 5);
+    assert_eq!(to(format!("{other}/echo")).await, "zstd");
+    assert_eq!(layer.stats().coded, 6);
 }
 
 #[tokio::test]

@@ -145,6 +145,28 @@ async fn a_producer_that_never_pauses_is_flushed_too_once_its_bytes_have_waited(
     assert_eq!(counting.flushes(), 1);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_spent_budget_is_no_waiting() {
+    let counting = Counting::new("gzip");
+    let (sender, body) = channel();
+    sender.send(event(0).into()).unwrap();
+    let response = answer(&layer().flush(POLICY).codec(counting), "gzip", events(body)).await;
+    let reader = tokio::spawn(receive(response.into_body()));
+    sleep(2 * INTERVAL).await;
+    assert_eq!(counting.flushes(), 1);
+    // Tokio's budget gives the channel 128 messages in a turn, and then no timer either: that one was not over yet
+    // would say that the rest had waited. The messages that follow come in time, each before a third pending poll.
+    (1..=200).for_each(|number| sender.send(event(number).into()).unwrap());
+    for number in 201..300 {
+        tokio::task::yield_now().await;
+        sender.send(event(number).into()).unwrap();
+    }
+    drop(sender);
+    let received = reader.await.unwrap();
+    assert_eq!(received.decoded("gzip").len(), 300 * 86);
+    assert_eq!(counting.flushes(), 1);
+}
+
 #[test]
 fn without_a_runtime_an_interval_is_a_pause() {
     let counting = Counting::new("gzip");
