@@ -70,6 +70,8 @@ pub struct Compressor {
     lesson: Option<(Sizing, sizing::Place)>,
     /// Whether the size was not known beforehand.
     unknown: bool,
+    /// The size up to which whole messages share their contexts with this one.
+    shared: u64,
     /// The output that is likely to wait.
     expected_output: usize,
     /// The most that waited in the buffer and in the output.
@@ -120,6 +122,7 @@ impl Compressor {
             dissent: 0,
             lesson: None,
             unknown: size.is_none(),
+            shared: 0,
             expected_output: 0,
             observed: Observed::default(),
             tally: Tally::default(),
@@ -187,6 +190,7 @@ impl Compressor {
         self.expected_output = expected.output();
         if let (None, Some(length)) = (self.pledged, expected.length()) {
             self.setup.size_class = self.codec.likely_class(length);
+            self.shared = if length <= self.turn as u64 { length } else { 0 };
         }
         self.lesson = Some((sizing.clone(), place));
     }
@@ -196,9 +200,14 @@ impl Compressor {
     /// What goes to and fro between contexts finds each of them cold: lists of 16 to 26 KB, in two classes of zstd's,
     /// cost 10 % more CPU time than in one.
     pub fn share(&mut self, size: u64) {
+        self.shared = size;
         if let Some(pledged) = self.pledged {
-            self.setup.size_class = self.codec.size_class(Some(size.max(pledged)));
+            self.setup.size_class = self.class_of_whole(pledged);
         }
+    }
+
+    fn class_of_whole(&self, length: u64) -> u8 {
+        self.codec.size_class(Some(length.max(self.shared)))
     }
 
     /// Counts writes: body frames, or calls of a writer.

@@ -1,13 +1,15 @@
 //! What a layer learns of its recent bodies, as far as it shows from outside.
 
 use crate::support::corpus::json;
+use crate::support::decode::decode;
 use crate::support::serve::{answer, coding, receive};
 use crate::support::{Script, Step};
 use bytes::Bytes;
 use http::Response;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::Full;
-use tower_compress::engine::{Observed, Place, Sizing};
+use tower_compress::codec::{CompressionLevel, by_name};
+use tower_compress::engine::{Compressor, Observed, Place, Sizing};
 use tower_compress::{CompressionLayer, EncoderPool, Reason};
 
 /// Messages after which lengths count.
@@ -143,6 +145,30 @@ async fn whole_bodies_of_a_route_share_a_context() {
             assert!(has_length(&response));
             assert!(receive(response.into_body()).await.decoded("zstd") == json(size));
         }
+        assert_eq!(pool.stats().idle, contexts);
+    }
+}
+
+#[test]
+fn written_messages_of_a_place_share_a_context() {
+    let (zstd, sizing, place) = (by_name("zstd").unwrap(), Sizing::new(), Place::of_route(b"/orders"));
+    let sizes = [10_000, 30_000, 14_000, 60_000];
+    let write = |pool: &EncoderPool, sizing: &Sizing, size| {
+        let mut compressor = Compressor::new(pool, zstd, CompressionLevel::Default, None);
+        compressor.learn(sizing, place);
+        let message = json(size);
+        let mut rest = &message[..];
+        while !rest.is_empty() {
+            rest = &rest[compressor.write(&rest[..rest.len().min(100)]).unwrap()..];
+        }
+        while !compressor.finish().unwrap() {}
+        assert!(decode("zstd", &compressor.take_output()).unwrap() == message);
+    };
+    let pool = EncoderPool::new();
+    sizes.into_iter().cycle().take(2 * ENOUGH).for_each(|size| write(&pool, &sizing, size));
+    for (sizing, contexts) in [(sizing, 1), (Sizing::new(), 2)] {
+        let pool = EncoderPool::new();
+        sizes.into_iter().for_each(|size| write(&pool, &sizing, size));
         assert_eq!(pool.stats().idle, contexts);
     }
 }

@@ -45,10 +45,14 @@ impl Compressor {
             Operation::Encode => self.setup.level,
         };
         if operation == Operation::Finish && self.pledged.is_none() {
-            // The only call: now the size is known after all. What was reserved is for a larger context.
+            // The only call: now the size is known after all.
             self.pledged = Some(length as u64);
-            self.setup.size_class = self.codec.size_class(self.pledged);
-            self.reserved = None;
+            let class = self.class_of_whole(length as u64);
+            if class != self.setup.size_class {
+                // What was reserved is for a larger context.
+                self.setup.size_class = class;
+                self.reserved = None;
+            }
         }
         let key = self.key(level);
         // Whole messages never wait.
