@@ -2,7 +2,7 @@
 
 use super::End;
 use super::gather::gather;
-use crate::engine::{Expected, WriteBuffer};
+use crate::engine::{Expected, Observed, WriteBuffer};
 use crate::error::BoxError;
 use bytes::{Buf, Bytes};
 use http_body::Body;
@@ -109,16 +109,17 @@ impl LookAhead {
         Self { only: None, joined, beyond: Bytes::new(), frames: 0, end: None, bound }
     }
 
-    /// As if nothing had been ready of a body that is likely to need what is `expected`.
-    pub(crate) fn expecting(bound: usize, expected: &Expected) -> Self {
+    /// As if nothing had been ready of a body that is likely to need what is `expected`, unless its size is `known`.
+    pub(crate) fn expecting(bound: usize, expected: &Expected, known: Option<u64>) -> Self {
         let mut ahead = Self::nothing(bound, 0);
-        expected.size(&mut ahead.joined);
+        expected.size(&mut ahead.joined, known);
         ahead
     }
 
-    /// Bytes that were joined.
-    pub(crate) fn joined(&self) -> usize {
-        self.joined.len()
+    /// What a whole body teaches.
+    pub(crate) fn observed(&self) -> Observed {
+        let length = self.whole().map(|length| length as u64);
+        Observed { gathered: self.joined.len(), output: None, length }
     }
 
     fn wants_more(&self) -> bool {

@@ -4,7 +4,7 @@ mod ready;
 
 use super::context::Context;
 use super::pool::{EncoderPool, Reservation};
-use super::sizing::{self, Observed, Sizing};
+use super::sizing::{self, Expected, Observed, Sizing};
 use super::slot::{Place, Slot};
 use super::tally::Tally;
 use super::write_buffer::WriteBuffer;
@@ -68,8 +68,6 @@ pub struct Compressor {
     dissent: u8,
     /// Where it is recorded what this message needed, for those that follow.
     lesson: Option<(Sizing, sizing::Place)>,
-    /// Whether the size was not known beforehand.
-    unknown: bool,
     /// The size up to which whole messages share their contexts with this one.
     shared: u64,
     /// The output that is likely to wait.
@@ -89,6 +87,9 @@ enum Phase {
 
 /// The buffer that a waiting stream may keep, in bytes. What is larger is given back.
 const IDLE_BUFFER: usize = 1024;
+
+/// The length, in bytes, up to which messages share a context with smaller ones: 64 KiB.
+const SHARED_AT_MOST: u64 = 64 * 1024;
 
 impl Compressor {
     /// A compressor for a message of `size` bytes, if that is known. A wrong size is an error later on.
@@ -121,7 +122,6 @@ impl Compressor {
             held_back: false,
             dissent: 0,
             lesson: None,
-            unknown: size.is_none(),
             shared: 0,
             expected_output: 0,
             observed: Observed::default(),
@@ -174,32 +174,39 @@ impl Compressor {
         self.buffer.set_limit(self.batch());
     }
 
-    /// Begins with the sizes that `sizing` expects of messages of this place, and lets it learn from this one. Only
-    /// before the first write, and before [`reserve`](Self::reserve).
-    pub fn learn(&mut self, sizing: &Sizing, place: sizing::Place) {
-        let expected = sizing.expect(place);
+    /// Begins with the sizes that `sizing` has said to be `expected`, and lets it learn from this message. Only before the
+    /// first write, and before [`reserve`](Self::reserve).
+    pub fn learn(&mut self, sizing: &Sizing, expected: Expected) {
+        let longer = match self.pledged {
+            Some(size) => size > self.first as u64,
+            None => expected.is_longer_than(self.first),
+        };
         if let Some(bytes) = expected.fixed {
             self.batch = bytes.clamp(1, self.turn);
             self.first = self.batch;
-        } else if expected.is_longer_than(self.first) {
+        } else if longer {
             // There is no end to wait for.
             self.first = self.batch;
         }
         self.buffer.set_limit(self.first);
-        expected.size(&mut self.buffer);
+        expected.size(&mut self.buffer, self.pledged);
         self.expected_output = expected.output();
         if let (None, Some(length)) = (self.pledged, expected.length()) {
             self.setup.size_class = self.codec.likely_class(length);
-            self.shared = if length <= self.turn as u64 { length } else { 0 };
+            self.share(length);
         }
-        self.lesson = Some((sizing.clone(), place));
+        self.lesson = Some((sizing.clone(), expected.place()));
     }
 
-    /// Shares a context with messages of up to `size` bytes, those that went before. Only before the first write.
+    /// Shares a context with messages of up to `size` bytes, those that went before. Only before the first write, and only
+    /// where all of them are looked at as a whole by default: contexts for what is longer hold more memory.
     ///
     /// What goes to and fro between contexts finds each of them cold: lists of 16 to 26 KB, in two classes of zstd's,
     /// cost 10 % more CPU time than in one.
     pub fn share(&mut self, size: u64) {
+        if size > SHARED_AT_MOST {
+            return;
+        }
         self.shared = size;
         if let Some(pledged) = self.pledged {
             self.setup.size_class = self.class_of_whole(pledged);
@@ -216,13 +223,23 @@ impl Compressor {
     }
 
     /// Sets memory aside for the whole message, for codecs that cannot park. `false` at the pool's limit.
+    ///
+    /// Where there is not enough for a context of the message's size, one for messages of unknown size has to do: it
+    /// holds less than those for the largest, and looks back less far.
     #[must_use]
     pub fn reserve(&mut self) -> bool {
-        if !self.codec.parks() && self.context.is_none() && self.reserved.is_none() {
-            self.reserved = self.pool.reserve(self.codec, self.setup);
-            return self.reserved.is_some();
+        if self.codec.parks() || self.context.is_some() || self.reserved.is_some() {
+            return true;
         }
-        true
+        let any_size = Setup { size_class: self.codec.size_class(None), ..self.setup };
+        for setup in [self.setup, any_size] {
+            self.reserved = self.pool.reserve(self.codec, setup);
+            if self.reserved.is_some() {
+                self.setup = setup;
+                return true;
+            }
+        }
+        false
     }
 
     /// Takes some of `input` and returns how much: none if a batch was due first. Makes at most one encoder
@@ -452,8 +469,10 @@ impl Compressor {
 impl Drop for Compressor {
     fn drop(&mut self) {
         if let (Some((sizing, place)), true) = (&self.lesson, self.phase != Phase::New) {
-            let complete = self.phase == Phase::Finished && self.unknown;
-            let length = complete.then_some(self.tally.bytes_in);
+            let bytes = self.tally.bytes_in;
+            // Of what was given up it is known that it is longer.
+            let longer = || sizing.expect(*place).length().is_some_and(|likely| bytes > likely);
+            let length = (self.phase == Phase::Finished || longer()).then_some(bytes);
             sizing.record(*place, Observed { length, ..self.observed });
         }
         self.release();

@@ -165,7 +165,7 @@ impl<P: Predicate> Plan<P> {
 }
 
 /// What `Content-Length` says.
-fn content_length(headers: &HeaderMap) -> Option<u64> {
+pub(super) fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 

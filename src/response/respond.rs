@@ -5,9 +5,9 @@ mod written;
 pub(super) use written::Length;
 
 use super::padding;
-use super::plan::{Choice, Decision, Plan, Settled};
+use super::plan::{Choice, Decision, Plan, Settled, content_length};
 use crate::body::{Ahead, CompressionBody, End, FlushMark, LookAhead, Stream};
-use crate::engine::{Compressor, Observed, Place};
+use crate::engine::{Compressor, Expected};
 use crate::error::BoxError;
 use crate::policy::predicate::Predicate;
 use crate::policy::{
@@ -113,25 +113,25 @@ impl<P: Predicate> Plan<P> {
     {
         let (mut parts, body) = response.into_parts();
         let size = body.size_hint().exact();
+        // What the head says is not pledged to an encoder, since the body need not keep to it.
+        let known = size.or_else(|| content_length(&parts.headers));
         let place = self.place(&parts.headers);
         let expected = self.settings.sizing.expect(place);
         let choice = self.choice(index, wishes);
-        let bound = self.bound(size, &expected, &choice);
+        let bound = self.bound(known, &expected, &choice);
         let mut body = Box::pin(body);
         // A body that is known to be longer need not be looked at.
-        let mut ahead = LookAhead::expecting(bound, &expected);
-        if size.is_none_or(|size| size <= bound as u64) {
+        let mut ahead = LookAhead::expecting(bound, &expected, known);
+        if known.is_none_or(|size| size <= bound as u64) {
             ahead.look_on(body.as_mut(), cx);
         }
         let body = match ahead.whole() {
             Some(length) => {
-                let unknown = size.is_none().then_some(length as u64);
-                let observed = Observed { gathered: ahead.joined(), output: None, length: unknown };
-                self.settings.sizing.record(place, observed);
-                let likely = expected.length().filter(|likely| *likely <= bound as u64);
+                self.settings.sizing.record(place, ahead.observed());
+                let likely = expected.length();
                 self.whole(&mut parts.headers, body, ahead, (length, likely), choice)
             }
-            None => self.stream(&mut parts.headers, body, ahead, size, place, wishes),
+            None => self.stream(&mut parts.headers, body, ahead, size, expected, wishes),
         };
         Response::from_parts(parts, body)
     }
@@ -185,13 +185,13 @@ impl<P: Predicate> Plan<P> {
         body: Pin<Box<B>>,
         ahead: LookAhead,
         size: Option<u64>,
-        place: Place,
+        expected: Expected,
         wishes: &Compress,
     ) -> CompressionBody<B> {
         if self.facts.needs_length() {
             return self.pass_ahead(headers, body, ahead, Reason::Http10);
         }
-        let (choice, mut compressor) = match self.admit(size, place, wishes) {
+        let (choice, mut compressor) = match self.admit(size, expected, wishes) {
             Ok(admitted) => admitted,
             Err(reason) => return self.pass_ahead(headers, body, ahead, reason),
         };
@@ -210,12 +210,12 @@ impl<P: Predicate> Plan<P> {
     fn admit(
         &self,
         size: Option<u64>,
-        place: Place,
+        expected: Expected,
         wishes: &Compress,
     ) -> Result<(Choice, Compressor), Reason> {
         let level = |index| self.choice(index, wishes).level;
         let choose = |usable: &dyn Fn(usize) -> bool| self.choose(wishes, usable);
-        let (index, compressor) = self.settings.admit(size, place, level, choose)?;
+        let (index, compressor) = self.settings.admit(size, expected, level, choose)?;
         Ok((self.choice(index, wishes), compressor))
     }
 

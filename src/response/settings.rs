@@ -1,6 +1,6 @@
 use crate::codec::{Codec, CompressionLevel};
 use crate::codings::Codings;
-use crate::engine::{Compressor, EncoderPool, Place, Sizing};
+use crate::engine::{Compressor, EncoderPool, Expected, Sizing};
 use crate::policy::{Config, Offer, Reason};
 use crate::stats::Recorder;
 use std::hash::RandomState;
@@ -50,7 +50,7 @@ impl Settings {
     pub(crate) fn admit(
         &self,
         size: Option<u64>,
-        place: Place,
+        expected: Expected,
         level: impl Fn(usize) -> CompressionLevel,
         choose: impl Fn(&dyn Fn(usize) -> bool) -> Option<usize>,
     ) -> Result<(usize, Compressor), Reason> {
@@ -62,7 +62,7 @@ impl Settings {
             };
             let mut compressor = Compressor::new(&self.pool, self.codec(index), level(index), size);
             compressor.limit_batch(self.batch_limit);
-            compressor.learn(&self.sizing, place);
+            compressor.learn(&self.sizing, expected);
             if compressor.reserve() {
                 return Ok((index, compressor));
             }

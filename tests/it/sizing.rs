@@ -155,7 +155,7 @@ fn written_messages_of_a_place_share_a_context() {
     let sizes = [10_000, 30_000, 14_000, 60_000];
     let write = |pool: &EncoderPool, sizing: &Sizing, size| {
         let mut compressor = Compressor::new(pool, zstd, CompressionLevel::Default, None);
-        compressor.learn(sizing, place);
+        compressor.learn(sizing, sizing.expect(place));
         let message = json(size);
         let mut rest = &message[..];
         while !rest.is_empty() {

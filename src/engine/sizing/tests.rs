@@ -41,26 +41,16 @@ fn a_shift_is_learned_within_32_messages_in_either_direction() {
 }
 
 #[test]
-fn one_odd_message_is_forgotten_after_28() {
+fn one_odd_message_is_remembered_for_16_and_forgotten_after_32() {
     for messages in 0..40 {
         let sizing = Sizing::new();
         (0..messages).for_each(|_| gathered(&sizing, 300));
         gathered(&sizing, 60_000);
-        (0..27).for_each(|_| gathered(&sizing, 300));
+        (0..15).for_each(|_| gathered(&sizing, 300));
         assert_eq!(sizing.expect(PLACE).gathered(), 65_536);
-        gathered(&sizing, 300);
+        (0..17).for_each(|_| gathered(&sizing, 300));
         assert_eq!(sizing.expect(PLACE).gathered(), 512);
     }
-}
-
-#[test]
-fn steady_traffic_writes_nothing() {
-    let sizing = Sizing::new();
-    (0..64).for_each(|_| whole(&sizing, 26_000));
-    let before = sizing.expect(PLACE);
-    (0..1000).for_each(|_| whole(&sizing, 26_001));
-    // The record itself, not only what follows from them.
-    assert_eq!(sizing.expect(PLACE), before);
 }
 
 #[test]
@@ -96,15 +86,66 @@ fn the_longest_messages_have_no_upper_end() {
 }
 
 #[test]
-fn numbers_in_a_route_count_for_nothing() {
+fn of_messages_without_a_length_and_of_empty_ones_nothing_is_concluded() {
+    let sizing = Sizing::new();
+    (0..20).for_each(|_| gathered(&sizing, 30_000));
+    assert_eq!(sizing.expect(PLACE).length(), None);
+    assert!(!sizing.expect(PLACE).is_longer_than(0));
+    let sizing = Sizing::new();
+    (0..20).for_each(|_| whole(&sizing, 0));
+    assert!(!sizing.expect(PLACE).is_longer_than(256));
+}
+
+#[test]
+fn what_is_known_of_a_message_goes_before_what_was_learned() {
+    let held = |sizing: &Sizing, known| {
+        let mut buffer = WriteBuffer::new(64 * 1024);
+        sizing.expect(PLACE).size(&mut buffer, known);
+        buffer.push(b"x");
+        buffer.capacity()
+    };
+    let sizing = Sizing::new();
+    assert_eq!(held(&sizing, Some(40_000)), 40_000);
+    (0..9).for_each(|_| whole(&sizing, 60_000));
+    assert_eq!(held(&sizing, None), 65_536);
+    assert_eq!(held(&sizing, Some(2000)), 2000);
+    assert_eq!(held(&sizing, Some(u64::MAX)), 65_536);
+    assert_eq!(held(&Sizing::fixed(3000), Some(2000)), 3000);
+}
+
+#[test]
+fn identifiers_in_a_route_count_for_nothing() {
     let place = |route: &str| Place::of_route(route.as_bytes());
-    assert_eq!(place("/orders/7"), place("/orders/12"));
-    assert_eq!(place("/orders/7"), place("/orders/"));
+    assert_eq!(place("/orders/7"), place("/orders/8"));
+    assert_eq!(place("/orders/7/items"), place("/orders/8/items"));
     assert_eq!(place("/api/v1/customers/83123/orders"), place("/api/v2/customers/90210/orders"));
-    assert_ne!(place("/orders/7"), place("/orders"));
-    assert_ne!(place("/orders/7"), place("/order/7"));
-    assert_ne!(place("/a/b"), place("/b/a"));
-    assert_ne!(place(&"/a".repeat(32)), place(&"/b".repeat(32)));
+    let uuids = ["550e8400-e29b-41d4-a716-446655440000", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"];
+    let [one, other] = uuids.map(|uuid| place(&format!("/customers/{uuid}")));
+    assert_eq!(one, other);
+}
+
+#[test]
+fn routes_are_told_apart_by_their_ends() {
+    let place = |route: &str| Place::of_route(route.as_bytes());
+    let routes = [
+        "/",
+        "/a/b",
+        "/b/a",
+        "/orders",
+        "/order/7",
+        "/orders/7",
+        "/v2/users",
+        "/v2/items",
+        "/api/v1/orders",
+        "/api/v1/customers",
+        "/api/v1/customers/7/orders",
+        "/api/v1/customers/7/invoices",
+    ];
+    for (index, one) in routes.iter().enumerate() {
+        for other in &routes[..index] {
+            assert_ne!(place(one), place(other), "{one} {other}");
+        }
+    }
     assert_eq!(place(&"/a".repeat(32)), place(&"/a".repeat(1000)), "a long route costs no more");
 }
 
@@ -123,24 +164,31 @@ fn types_on_one_route_are_told_apart() {
     ];
     for (index, one) in types.iter().enumerate() {
         for other in &types[..index] {
-            assert_ne!(route.of_type(one.as_bytes()), route.of_type(other.as_bytes()), "{one} {other}");
+            for parameters in ["", "; charset=utf-8"] {
+                let [one, other] =
+                    [one, other].map(|of| route.of_type(format!("{of}{parameters}").as_bytes()));
+                assert_ne!(one, other, "{types:?} {index}");
+            }
         }
     }
+    let json = route.of_type(b"application/json");
+    assert_eq!(route.of_type(b"application/json; charset=utf-8"), json);
 }
 
 #[test]
-fn a_fixed_size_learns_nothing() {
+fn a_fixed_size_stays_whatever_is_learned() {
     let sizing = Sizing::fixed(3000);
     gathered(&sizing, 60_000);
     assert_eq!(sizing.expect(PLACE).gathered(), 3000);
     let mut buffer = WriteBuffer::new(10_000);
-    sizing.expect(PLACE).size(&mut buffer);
+    sizing.expect(PLACE).size(&mut buffer, None);
     for _ in 0..10 {
         buffer.push(b"x");
         buffer.drain(1);
     }
     buffer.release();
     assert_eq!(buffer.capacity(), 3000);
+    assert_eq!(Sizing::fixed(usize::MAX).expect(PLACE).gathered(), MOST_FIXED);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::layer::RequestCompressionLayer;
 use super::origins::{Origin, Origins};
 use crate::body::{Ahead, CompressionBody, End, LookAhead, Stream};
 use crate::codec::CompressionLevel;
-use crate::engine::{Compressor, Place};
+use crate::engine::{Compressor, Expected, Place};
 use crate::error::BoxError;
 use crate::policy::predicate::Predicate;
 use crate::policy::{
@@ -57,8 +57,8 @@ pub(super) struct Look<B> {
     ahead: LookAhead,
     /// Whether to wait for a body that is not ready.
     wait: bool,
-    /// Where the sizes of bodies like this one are recorded.
-    place: Place,
+    /// What bodies like this one are likely to need.
+    expected: Expected,
     size: Option<u64>,
     min_size: u64,
     facts: RequestFacts,
@@ -100,8 +100,8 @@ where
                 Self::Look(Box::new(Look {
                     parts,
                     body: Box::pin(body),
-                    ahead: LookAhead::expecting(bound, &expected),
-                    place,
+                    ahead: LookAhead::expecting(bound, &expected, size),
+                    expected,
                     wait: layer.wait > 0,
                     size,
                     min_size: if layer.force { 0 } else { layer.predicate.min_size() },
@@ -219,6 +219,7 @@ where
 
     /// A body that is all there: coded in one call, or passed if that does not pay.
     fn whole(mut self, length: usize) -> (Request<CompressionBody<B>>, Sent) {
+        self.sent.settings.sizing.record(self.expected.place(), self.ahead.observed());
         if (length as u64) < self.min_size.max(1) {
             return self.pass(if length == 0 { Reason::Empty } else { Reason::BelowMinimum });
         }
@@ -248,7 +249,7 @@ where
         let settings = &self.sent.settings;
         let level = |offer| self.sent.level(offer);
         let choose = |usable: &dyn Fn(usize) -> bool| self.sent.choose(self.accepts, usable);
-        let (offer, compressor) = match settings.admit(self.size, self.place, level, choose) {
+        let (offer, compressor) = match settings.admit(self.size, self.expected, level, choose) {
             Ok(admitted) => admitted,
             Err(reason) => return self.pass(reason),
         };

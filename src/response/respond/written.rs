@@ -37,7 +37,8 @@ impl<P: Predicate> Plan<P> {
         if length == Length::Unknown && self.facts.needs_length() {
             return Err(Reason::Http10);
         }
-        let (_, mut compressor) = self.admit(None, self.place(response.headers()), &wishes)?;
+        let expected = self.settings.sizing.expect(self.place(response.headers()));
+        let (_, mut compressor) = self.admit(None, expected, &wishes)?;
         if compressor.codec().pads() {
             compressor.pad(padding::choose(&self.settings, None));
         }
