@@ -164,11 +164,11 @@ fn steady(codec: &dyn Codec, length: usize, frame: usize) -> Cost {
 
 const KIB: usize = 1024;
 
-/// The body in its box, the output, and the value of `Content-Length`, which takes two.
-const WHOLE: u64 = 4;
+/// The body in its box, the output, and the value of `Content-Length`.
+const WHOLE: u64 = 3;
 
-/// A gathering buffer grows from 512 bytes to the look-ahead by doubling, at the most.
-const DOUBLINGS: u64 = 7;
+/// A buffer to gather in, at once of the size that messages before it needed.
+const GATHERING: u64 = 1;
 
 /// What a stream takes besides its frames: the body and its own state, in their boxes.
 const STREAM: u64 = 2;
@@ -176,8 +176,8 @@ const STREAM: u64 = 2;
 /// The place where a context waits that can be taken away.
 const SLOT: u64 = 1;
 
-/// The buffer that a stream inherits from the look-ahead is then fitted to the encoder's batch.
-const FITTINGS: u64 = 2;
+/// The buffer that a stream inherits from the look-ahead gives way to one of the encoder's batch.
+const FITTINGS: u64 = 1;
 
 /// brotli's library cannot reset an encoder, so each message costs a new one.
 fn is_pooled(codec: &dyn Codec) -> bool {
@@ -197,7 +197,7 @@ fn a_steady_response_allocates_its_output_and_little_else() {
             let slot = if codec.parks() { SLOT } else { 0 };
             let (own, fittings) =
                 if length <= 64 * KIB { (WHOLE, 0) } else { (STREAM + slot + frames, FITTINGS) };
-            let gathering = if frame < length { DOUBLINGS + fittings } else { 0 };
+            let gathering = if frame < length { GATHERING + fittings } else { 0 };
             assert!(
                 allocations <= own + gathering || !is_pooled(*codec),
                 "{} {length} {frame}: {allocations}",
@@ -205,6 +205,24 @@ fn a_steady_response_allocates_its_output_and_little_else() {
             );
         }
     }
+}
+
+#[test]
+fn after_whatever_sizes_a_small_response_holds_no_more_than_the_look_ahead() {
+    let text: &'static [u8] = json(1024 * KIB).leak();
+    let body = |length, frame| Cut { rest: Bytes::from_static(&text[..length]), frame };
+    let layer = CompressionLayer::new().pool(EncoderPool::new());
+    for length in [1100, 64 * KIB, 1024 * KIB, 64 * KIB + 1].into_iter().cycle().take(40) {
+        for frame in [3, 5000] {
+            cost(&layer, "gzip", body(length, frame));
+        }
+    }
+    let held = HELD.get();
+    PEAK.set(held);
+    cost(&layer, "gzip", body(1100, 3));
+    // The head, the body's box, and the output itself come on top of it.
+    let (peak, look_ahead) = (PEAK.get() - held, 64 * KIB as i64);
+    assert!((look_ahead..look_ahead + 4 * KIB as i64).contains(&peak), "{peak}");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use crate::support::{Script, Step};
 use bytes::Bytes;
 use http::Response;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use http_body_util::Full;
-use tower_compress::codec::{CompressionLevel, by_name};
+use http_body_util::{BodyExt, Full};
+use tower_compress::codec::{CompressionLevel, Setup, by_name};
 use tower_compress::engine::{Compressor, Observed, Place, Sizing};
 use tower_compress::{CompressionLayer, EncoderPool, Reason};
 
@@ -105,26 +105,27 @@ fn window(frame: &[u8]) -> Option<u64> {
     })
 }
 
+/// A stream: pending at once, so that there is nothing to look ahead at; and a pause before the end.
+fn stream(length: usize) -> Response<Script> {
+    let pieces = json(length).chunks(500).map(Step::data).collect::<Vec<_>>();
+    let (first, rest) = pieces.split_first().unwrap();
+    let pause = vec![Step::Yield; 4];
+    let steps = [&pause[..], std::slice::from_ref(first), &pause, rest].concat();
+    typed("text/plain", Script::new(steps))
+}
+
 #[tokio::test]
 async fn short_streams_come_to_hold_a_small_window_and_long_ones_still_decode() {
     let layer = layer();
-    let script = |length| {
-        // Pending at once, so that there is nothing to look ahead at; and a pause before the end.
-        let pieces = json(length).chunks(500).map(Step::data).collect::<Vec<_>>();
-        let (first, rest) = pieces.split_first().unwrap();
-        let pause = vec![Step::Yield; 4];
-        let steps = [&pause[..], std::slice::from_ref(first), &pause, rest].concat();
-        typed("text/plain", Script::new(steps))
-    };
     for message in 0..2 * ENOUGH {
-        let received = receive(answer(&layer, "zstd", script(8000)).await.into_body()).await;
+        let received = receive(answer(&layer, "zstd", stream(8000)).await.into_body()).await;
         let expected = if message < ENOUGH { 128 << 10 } else { 16 << 10 };
         assert_eq!(window(&received.bytes()), Some(expected), "{message}");
     }
-    let received = receive(answer(&layer, "zstd", script(300_000)).await.into_body()).await;
+    let received = receive(answer(&layer, "zstd", stream(300_000)).await.into_body()).await;
     assert_eq!(window(&received.bytes()), Some(16 << 10), "nobody could know");
     assert!(received.decoded("zstd") == json(300_000));
-    let received = receive(answer(&layer, "zstd", script(8000)).await.into_body()).await;
+    let received = receive(answer(&layer, "zstd", stream(8000)).await.into_body()).await;
     assert_eq!(window(&received.bytes()), Some(128 << 10), "one long stream is enough");
 }
 
@@ -180,7 +181,9 @@ async fn hostile_sizes_make_nobody_hold_more_than_the_look_ahead() {
     let paths = ["/", "/a", "/7"];
     for (round, size) in [0, 1, 70_000, 300_000].into_iter().cycle().take(40).enumerate() {
         let body = Script::cut(&json(size), 1 + round % 3 * 5000);
-        receive(answer(&layer, "gzip", typed("application/json", body)).await.into_body()).await;
+        let received =
+            receive(answer(&layer, "gzip", typed("application/json", body)).await.into_body()).await;
+        assert!(size < 1024 || received.decoded("gzip") == json(size));
     }
     // Whatever is recorded, by this layer or by who else shares the record.
     for path in paths {
@@ -192,4 +195,78 @@ async fn hostile_sizes_make_nobody_hold_more_than_the_look_ahead() {
         let expected = sizing.expect(place);
         assert!(expected.gathered() <= 64 * 1024 && expected.output() <= 64 * 1024);
     }
+}
+
+#[tokio::test]
+async fn what_a_head_says_goes_before_what_was_learned() {
+    let layer = layer();
+    long_bodies(&layer, ENOUGH).await;
+    let body = || typed("application/json", Script::cut(&json(40_000), 100));
+    assert!(!has_length(&answer(&layer, "gzip", body()).await));
+    // Of a length that is said, the end is looked for, though bodies of this route all went on.
+    let mut response = body();
+    response.headers_mut().insert(CONTENT_LENGTH, 40_000.into());
+    assert!(has_length(&answer(&layer, "gzip", response).await));
+}
+
+#[tokio::test]
+async fn bodies_that_know_their_length_share_a_context_too() {
+    let pool = EncoderPool::new();
+    let learned = layer();
+    let sizes = [10_000, 30_000, 14_000, 60_000];
+    let answer = async |layer: &CompressionLayer, size| {
+        let body = Full::<Bytes>::from(json(size));
+        let response = answer(layer, "zstd", typed("application/json", body)).await;
+        assert!(receive(response.into_body()).await.decoded("zstd") == json(size));
+    };
+    for size in sizes.into_iter().cycle().take(2 * ENOUGH) {
+        answer(&learned, size).await;
+    }
+    let learned = learned.pool(pool.clone());
+    for size in sizes {
+        answer(&learned, size).await;
+    }
+    assert_eq!(pool.stats().idle, 1);
+}
+
+#[tokio::test]
+async fn one_long_body_does_not_move_small_ones_to_its_large_context() {
+    let pool = EncoderPool::new();
+    let layer = CompressionLayer::new().pool(pool.clone()).look_ahead(1 << 20);
+    let sizes = [2000, 300_000].into_iter().cycle().take(2 * ENOUGH);
+    for size in sizes.chain([2000; 20]) {
+        let body = Script::cut(&json(size), 1000);
+        let response = answer(&layer, "zstd", typed("application/json", body)).await;
+        assert!(receive(response.into_body()).await.decoded("zstd") == json(size));
+    }
+    let stats = pool.stats();
+    assert_eq!((stats.idle, stats.transient), (2, 0), "{stats:?}");
+}
+
+#[tokio::test]
+async fn streams_that_are_given_up_teach_that_they_were_long() {
+    let layer = layer();
+    for _ in 0..2 * ENOUGH {
+        receive(answer(&layer, "zstd", stream(8000)).await.into_body()).await;
+    }
+    let mut given_up = Box::pin(answer(&layer, "zstd", stream(1_000_000)).await.into_body());
+    for _ in 0..4 {
+        given_up.frame().await.unwrap().unwrap();
+    }
+    drop(given_up);
+    let received = receive(answer(&layer, "zstd", stream(8000)).await.into_body()).await;
+    assert_eq!(window(&received.bytes()), Some(128 << 10));
+}
+
+#[tokio::test]
+async fn a_stream_of_known_size_needs_no_more_memory_than_one_of_unknown_size() {
+    let zstd = by_name("zstd").unwrap();
+    let level = CompressionLevel::Precise(19);
+    let of = |size| zstd.memory(Setup { level: 19, size_class: zstd.size_class(size) });
+    let pool = EncoderPool::with_limit(2 * of(None));
+    assert!(of(Some(300_000)) > 2 * of(None));
+    let layer = CompressionLayer::new().pool(pool).quality(level);
+    let response = answer(&layer, "zstd", typed("text/plain", Full::<Bytes>::from(json(300_000)))).await;
+    assert_eq!(coding(&response), "zstd");
+    assert!(receive(response.into_body()).await.decoded("zstd") == json(300_000));
 }
