@@ -1,11 +1,15 @@
 //! What learning costs: instructions by callgrind, and time where two threads share what is learned.
 
+use crate::altered::Filling;
 use crate::figures::Figure;
+use crate::layers::Layer;
+use crate::traces::{self, Trace};
 use cpu_time::ThreadTime;
 use std::hint::black_box;
 use std::process::Command;
 use std::sync::Barrier;
 use std::thread;
+use tower_compress::EncoderPool;
 use tower_compress::engine::{Observed, Place, Sizing};
 
 /// The first word of the command line by which this bench calls itself under callgrind.
@@ -14,7 +18,7 @@ pub(crate) const CHILD: &str = "learn";
 /// Instructions for one response.
 const INSTRUCTIONS: f64 = 200.0;
 
-/// Time with two threads on one record, against each thread on its own.
+/// Time of a response with two threads on one layer, against a layer for each.
 const SHARED: f64 = 1.05;
 
 /// What the responses are like.
@@ -48,15 +52,27 @@ pub(crate) fn run() -> Vec<Figure> {
             None => eprintln!("valgrind is needed to count instructions"),
         }
     }
-    let [own, shared, ratio] = two_threads(Kind::Steady);
-    println!(
-        "\nlearning in two threads: {own:.1} ns a response each on its own, {shared:.1} ns on one record"
-    );
-    let [own, shared, _] = two_threads(Kind::Shifting);
-    println!("where every response changes the record: {own:.1} ns, and {shared:.1} ns");
-    figures.push(Figure::at_most("learning, two threads / one each", ratio, "ratio", SHARED));
+    println!();
+    for (name, kind) in KINDS {
+        let [own, shared, _] = two_threads(|shared| side_by_side(kind, shared));
+        println!(
+            "learning, {name}, two threads: {own:.1} ns a response with a record each, {shared:.1} ns with one"
+        );
+    }
+    for trace in traces::all().into_iter().filter(|trace| SHARING.contains(&trace.name)) {
+        let [own, shared, ratio] = two_threads(|shared| responding(&trace, shared));
+        println!(
+            "{}, two threads: {own:.2} us a response with a layer each, {shared:.2} us with one",
+            trace.name
+        );
+        let name = format!("{}, two threads on one layer / on one each", trace.name);
+        figures.push(Figure::at_most(name, ratio, "ratio", SHARED));
+    }
     figures
 }
+
+/// Traces that two threads go through: what is learned stays as it is, is kept by streams, and changes.
+const SHARING: [&str; 3] = ["tiny answers", "NDJSON in bursts", "one after the other"];
 
 /// So many responses of a kind; `nothing`: without learning.
 pub(crate) fn respond(kind: &str, count: usize) {
@@ -119,13 +135,13 @@ fn collected(kind: &str, count: usize) -> Option<f64> {
     told.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
 }
 
-/// Nanoseconds of CPU time for each response, in two threads at once: with a record for each, with one for both, and
-/// what the one is of the other. The two take turns; medians.
-fn two_threads(kind: Kind) -> [f64; 3] {
+/// CPU time for each response, in two threads at once: with what is learned for each, with one for both, and what the one
+/// is of the other. The two take turns; medians.
+fn two_threads(side_by_side: impl Fn(bool) -> f64) -> [f64; 3] {
     const RUNS: usize = 41;
     let rounds: Vec<[f64; 3]> = (0..RUNS)
         .map(|_| {
-            let (own, shared) = (side_by_side(kind, false), side_by_side(kind, true));
+            let (own, shared) = (side_by_side(false), side_by_side(true));
             [own, shared, shared / own]
         })
         .collect();
@@ -136,15 +152,39 @@ fn two_threads(kind: Kind) -> [f64; 3] {
     })
 }
 
+/// Nanoseconds to learn from a response.
 fn side_by_side(kind: Kind, shared: bool) -> f64 {
     const RESPONSES: usize = 100_000;
-    let (one, start) = (Sizing::new(), Barrier::new(2));
-    let run = || {
+    let one = Sizing::new();
+    in_two_threads(RESPONSES, || {
         let sizing = if shared { one.clone() } else { Sizing::new() };
+        move || responses(Some(&sizing), kind, RESPONSES)
+    })
+}
+
+/// Microseconds for a response through a layer, by a pool that both threads have.
+fn responding(trace: &Trace, shared: bool) -> f64 {
+    const PASSES: usize = 4;
+    let pool = EncoderPool::new();
+    let layer = || Layer::new("gzip", None, Filling::Real, &pool);
+    let one = layer();
+    let responses = PASSES * trace.exchanges.len();
+    in_two_threads(responses, || {
+        let layer = if shared { one.clone() } else { layer() };
+        layer.warm_up(&trace.exchanges);
+        move || (0..PASSES).for_each(|_| drop(layer.run(&trace.exchanges)))
+    }) / 1000.0
+}
+
+/// Nanoseconds of CPU time for each of so many responses, when two threads prepare and then run.
+fn in_two_threads<R: FnOnce()>(responses: usize, prepare: impl Fn() -> R + Sync) -> f64 {
+    let start = Barrier::new(2);
+    let run = || {
+        let run = prepare();
         start.wait();
         let time = ThreadTime::now();
-        responses(Some(&sizing), kind, RESPONSES);
-        time.elapsed().as_nanos() as f64 / RESPONSES as f64
+        run();
+        time.elapsed().as_nanos() as f64 / responses as f64
     };
     thread::scope(|scope| {
         let other = scope.spawn(run);

@@ -156,8 +156,13 @@ impl Contest {
 
     /// What is held, against the match.
     fn memory(&self, row: &Row) -> f64 {
+        self.match_at.map_or(f64::NAN, |index| self.held(row, index))
+    }
+
+    /// What is held, against another row.
+    fn held(&self, row: &Row, index: usize) -> f64 {
         // Where none of them is held, both are nothing.
-        self.match_at.map_or(f64::NAN, |index| (row.held + 1.0) / (self.rows[index].held + 1.0))
+        (row.held + 1.0) / (self.rows[index].held + 1.0)
     }
 
     fn holds(&self, row: &Row) -> bool {
@@ -201,12 +206,12 @@ impl Contest {
         let name = |what: &str| format!("{}, {coding}: {what}", self.trace);
         let cpu = adaptive.cpu / self.best_cpu;
         figures.push(Figure::at_most(name("CPU / best fixed"), cpu, "ratio", CPU));
-        figures.push(Figure::at_most(
-            name("memory / smallest match"),
-            self.memory(adaptive),
-            "ratio",
-            MEMORY,
-        ));
+        let (like, fast) = (self.memory(adaptive), self.held(adaptive, self.fast_at));
+        figures.push(Figure::at_most(name("memory / smallest that does the same"), like, "ratio", MEMORY));
+        figures.push(Figure::at_most(name("memory / smallest as fast"), fast, "ratio", MEMORY));
+        let least_out = self.rows.iter().map(|row| row.bytes_out).min().unwrap_or(1);
+        let output = adaptive.bytes_out as f64 / least_out as f64;
+        figures.push(Figure::at_most(name("output / least"), output, "ratio", OUTPUT));
         if self.steady {
             let reallocations = adaptive.reallocations as f64;
             figures.push(Figure::at_most(name("reallocations once warm"), reallocations, "count", 0.0));

@@ -70,7 +70,7 @@ pub(crate) fn run() -> Vec<Figure> {
         let (own, turn) = (at(measured.batch), at(measured.turn));
         let name = |what: &str| format!("{coding} {level}, batch of {}: {what}", measured.batch);
         figures.push(Figure::at_most(
-            name("CPU / best"),
+            name("CPU / best within a turn"),
             measured.cpu(own) / measured.least_cpu(turn),
             "ratio",
             CPU,
