@@ -157,6 +157,17 @@ fn deflate(
     }
 }
 
+/// Ends the block at hand, so that a reset forgets all of it.
+fn close_block(context: &mut Compress) -> bool {
+    // At most a few hundred bytes, which zlib-rs had not looked at yet.
+    let mut unwanted = Vec::new();
+    deflate(context, &[], Operation::Flush, &mut unwanted).is_ok()
+}
+
+/// zlib-rs's level 1 leaves a block open from call to call, and its reset (0.6.8) does not forget that: without this
+/// the next message would begin in the middle of a block that its receiver never saw. No other level does.
+const LEAVES_OPEN: i32 = 1;
+
 /// The one reason for a context to take nothing and to give nothing, having room.
 const AFTER_THE_END: &str = "the message had ended";
 
@@ -199,6 +210,9 @@ impl<F: Framing> Encoder for FramedDeflate<F> {
     fn reset(&mut self) -> bool {
         match &mut self.raw {
             Raw::Zlib { context, tail } => {
+                if self.unflushed && self.level == LEAVES_OPEN && !close_block(context) {
+                    return false;
+                }
                 context.reset();
                 tail.clear();
             }

@@ -2,6 +2,7 @@
 
 use crate::support::corpus::{json, noise};
 use crate::support::decode::{decode, decode_prefix};
+use std::collections::BTreeSet;
 use tower_compress::codec::{CODECS, Codec, CompressionLevel, Encoder, Operation, Setup, by_name};
 
 fn setup(codec: &dyn Codec, level: CompressionLevel, size: Option<u64>) -> Setup {
@@ -15,6 +16,16 @@ fn every() -> impl Iterator<Item = Kind> {
         let mut levels = vec![usual, codec.level_for_batch(usual, 86), codec.level_for_whole(usual, 1000)];
         levels.sort_unstable();
         levels.dedup();
+        levels.into_iter().map(move |level| Kind { codec, level })
+    })
+}
+
+/// Every codec with every level that it can be asked for, and those of its own.
+fn every_level() -> impl Iterator<Item = Kind> {
+    CODECS.iter().flat_map(|&codec| {
+        let own = every().filter(move |kind| kind.codec.name() == codec.name()).map(|kind| kind.level);
+        let levels: BTreeSet<_> =
+            (-1..=22).map(|level| codec.level(CompressionLevel::Precise(level))).chain(own).collect();
         levels.into_iter().map(move |level| Kind { codec, level })
     })
 }
@@ -142,6 +153,80 @@ fn a_reset_encoder_is_as_new_byte_for_byte() {
         abandoned.encode(&first, Operation::Encode, &mut Vec::new()).unwrap();
         assert!(abandoned.reset(), "{kind:?}");
         assert_eq!(encode(&mut *abandoned, &[&second]), fresh, "{kind:?} after a drop");
+    }
+}
+
+/// What a client that goes away leaves behind, in every way that a stream can be cut off.
+fn abandon(encoder: &mut dyn Encoder, cut: usize) {
+    let input = json(20_000);
+    let mut output = Vec::new();
+    match cut {
+        0 => encoder.encode(b"x", Operation::Encode, &mut output).unwrap(),
+        1 => encoder.encode(&[b'x'; 5000], Operation::Encode, &mut output).unwrap(),
+        2 => input.chunks(4096).for_each(|piece| {
+            encoder.encode(piece, Operation::Encode, &mut output).unwrap();
+        }),
+        _ => {
+            encoder.encode(&input, Operation::Flush, &mut output).unwrap();
+            encoder.encode(&input[..9000], Operation::Encode, &mut output).unwrap();
+        }
+    }
+}
+
+#[test]
+fn abandoned_midway_and_reset_an_encoder_is_as_new_at_every_level() {
+    let message = json(3000);
+    for kind in every_level() {
+        let fresh = encode(&mut *kind.encoder(), &[&message]);
+        for cut in 0..4 {
+            let mut used = kind.encoder();
+            abandon(&mut *used, cut);
+            assert!(used.reset(), "{kind:?} {cut}");
+            assert_eq!(encode(&mut *used, &[&message]), fresh, "{kind:?} {cut}");
+        }
+    }
+}
+
+#[test]
+fn abandoned_midway_an_encoder_can_change_its_level() {
+    let message = json(3000);
+    for codec in [by_name("gzip").unwrap(), by_name("deflate").unwrap()] {
+        for (from, to) in (0..=9).flat_map(|from| (0..=9).map(move |to| (from, to))) {
+            let mut used = Kind { codec, level: from }.encoder();
+            // Back and forth: what one level left must not lie in wait for its next turn.
+            for level in [to, from] {
+                abandon(&mut *used, 2);
+                assert!(used.reset() && used.set_level(level));
+                let coded = encode(&mut *used, &[&message]);
+                assert_eq!(decode(codec.name(), &coded).unwrap(), message, "{from} {to}");
+                assert!(used.reset());
+            }
+        }
+    }
+}
+
+#[test]
+fn abandoned_midway_an_encoder_can_go_on_with_another_stream() {
+    let (begin, rest) = (json(5000), json(3000));
+    for kind in every_level().filter(|kind| kind.codec.parks()) {
+        for cut in 0..4 {
+            let mut coded = Vec::new();
+            let mut first = kind.encoder();
+            first.encode(&begin, Operation::Flush, &mut coded).unwrap();
+            let stream = first.suspend().unwrap();
+
+            let mut used = kind.encoder();
+            abandon(&mut *used, cut);
+            assert!(used.reset() && used.resume(stream));
+            used.encode(&rest, Operation::Finish, &mut coded).unwrap();
+            let both = [&begin[..], &rest].concat();
+            assert_eq!(decode(kind.codec.name(), &coded).unwrap(), both, "{kind:?} {cut}");
+
+            // What suspended leaves a context as well as what was abandoned.
+            assert!(first.reset());
+            let coded = encode(&mut *first, &[&rest]);
+            assert_eq!(decode(kind.codec.name(), &coded).unwrap(), rest, "{kind:?} {cut}");
+        }
     }
 }
 

@@ -112,6 +112,38 @@ fn parked_with_and_without_a_context() {
 }
 
 #[tokio::test]
+async fn a_client_that_goes_away_leaves_nothing_to_the_next_one() {
+    let left = [
+        ("in the middle of a large frame", vec![Step::data(json(500_000)), Step::Stall]),
+        ("gathering", vec![Step::data(json(70_000)), Step::data(json(70_000)), Step::Stall]),
+        ("flushed", vec![Step::data(event(0)), Step::Stall]),
+    ];
+    let next = [
+        vec![Step::data(json(5000))],
+        vec![Step::data(event(1)), Step::Yield, Step::Yield, Step::data(json(90_000))],
+    ];
+    let levels = [CompressionLevel::Fastest, CompressionLevel::Default];
+    for (codec, level) in streaming().flat_map(|codec| levels.map(|level| (codec, level))) {
+        let layer = layer().quality(level);
+        let ask = async |steps: &[Step]| {
+            answer(&layer, codec.name(), text(Script::new(steps.to_vec()))).await.into_body()
+        };
+        for ((state, steps), polls) in left.iter().flat_map(|left| [1, 3].map(|polls| (left, polls))) {
+            let mut gone = ByHand::new(ask(steps).await);
+            for _ in 0..polls {
+                let _ = gone.poll();
+            }
+            drop(gone);
+            for steps in &next {
+                let coded = ask(steps).await.collect().await.unwrap().to_bytes();
+                let decoded = decode(codec.name(), &coded);
+                assert!(decoded.is_ok(), "{} {level:?}, after one {state}: {decoded:?}", codec.name());
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn ten_thousand_requests_that_end_in_every_way() {
     // K01: a fifth each complete, go away after the first byte, go away before the head, are dropped in a
     // pause, and ask for the head alone.
