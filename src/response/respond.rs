@@ -233,7 +233,8 @@ impl<P: Predicate> Plan<P> {
         }
         let (first, second, end) = ahead.into_parts();
         if matches!(end, Some(End::Clean)) && !headers.contains_key(TRANSFER_ENCODING) {
-            headers.insert(CONTENT_LENGTH, HeaderValue::from(first.len()));
+            // A body may say that the frame beyond the bound was its last one.
+            headers.insert(CONTENT_LENGTH, HeaderValue::from(first.len() + second.len()));
         }
         CompressionBody::ahead(body, Ahead { first, second, end })
     }

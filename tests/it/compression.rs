@@ -2,11 +2,11 @@
 
 use crate::support::corpus::{json, noise};
 use crate::support::counting::Counting;
-use crate::support::serve::{answer, coding, receive, text};
+use crate::support::serve::{answer, answer_to, coding, receive, text};
 use crate::support::{Script, Step};
 use bytes::Bytes;
-use http::HeaderMap;
 use http::header::{CONTENT_LENGTH, VARY};
+use http::{HeaderMap, Version};
 use http_body::Body;
 use http_body_util::Full;
 use tower_compress::codec::{CODECS, Codec, Operation};
@@ -185,8 +185,8 @@ async fn a_large_frame_is_sliced_and_a_poll_is_bounded() {
     assert!(crate::support::decode::decode("gzip", &coded).unwrap() == input);
 }
 
-/// One large frame, known to be the last, of a length that nobody was told.
-struct Surprise(Option<Bytes>);
+/// Frames of a number and of lengths that nobody was told. The last one is known to be that.
+struct Surprise(Vec<Bytes>);
 
 impl Body for Surprise {
     type Data = Bytes;
@@ -196,11 +196,11 @@ impl Body for Surprise {
         mut self: std::pin::Pin<&mut Self>,
         _cx: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Option<Result<http_body::Frame<Bytes>, Self::Error>>> {
-        std::task::Poll::Ready(self.0.take().map(|data| Ok(http_body::Frame::data(data))))
+        std::task::Poll::Ready(self.0.pop().map(|data| Ok(http_body::Frame::data(data))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.is_none()
+        self.0.is_empty()
     }
 }
 
@@ -208,10 +208,33 @@ impl Body for Surprise {
 async fn a_body_that_ends_beyond_the_look_ahead_is_sliced_too() {
     for (length, whole) in [(LOOK_AHEAD, true), (LOOK_AHEAD + 1, false), (1_000_000, false)] {
         let counting = Counting::new("gzip");
-        let body = Surprise(Some(json(length).into()));
+        let body = Surprise(vec![json(length).into()]);
         let response = answer(&layer().codec(counting), "gzip", text(body)).await;
         assert_eq!(receive(response.into_body()).await.decoded("gzip"), json(length));
         assert_eq!(counting.calls().len() == 1, whole, "{length}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_passes_says_the_length_of_all_its_frames() {
+    // Each passes for another reason: it cannot be delimited coded, there is no memory, the coding does not stream.
+    let full = layer().pool(EncoderPool::with_limit(0));
+    let cases = [
+        (layer(), Version::HTTP_10, "gzip", Reason::Http10),
+        (full, Version::HTTP_11, "zstd", Reason::Pressure),
+        (layer(), Version::HTTP_11, "snappy", Reason::NotAccepted),
+    ];
+    for (layer, version, accept, reason) in cases {
+        for frames in [[40_000, 40_000], [LOOK_AHEAD, 1]] {
+            let body = Surprise(frames.map(|length| json(length).into()).to_vec());
+            let response = answer_to(&layer, version, accept, text(body)).await;
+            assert_eq!(coding(&response), "identity");
+            let (said, hint) = (length(&response), response.body().size_hint().exact());
+            let sent = receive(response.into_body()).await.bytes().len() as u64;
+            assert_eq!(sent, frames.iter().sum::<usize>() as u64);
+            assert_eq!((said, hint), (Some(sent), Some(sent)), "{accept} {version:?}");
+        }
+        assert_eq!(layer.stats().passed(reason), 2);
     }
 }
 

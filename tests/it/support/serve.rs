@@ -3,7 +3,7 @@
 use super::decode::decode;
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, Request, Response, Version};
 use http_body::Body;
 use http_body_util::BodyExt;
 use std::convert::Infallible;
@@ -61,7 +61,22 @@ where
     B: Body,
     B::Error: Into<BoxError>,
 {
-    let request = Request::get("/").header(ACCEPT_ENCODING, accept).body(()).unwrap();
+    answer_to(layer, Version::HTTP_11, accept, response).await
+}
+
+/// The same for a client of this version.
+pub(crate) async fn answer_to<P, B>(
+    layer: &CompressionLayer<P>,
+    version: Version,
+    accept: &str,
+    response: Response<B>,
+) -> Response<CompressionBody<B>>
+where
+    P: Predicate,
+    B: Body,
+    B::Error: Into<BoxError>,
+{
+    let request = Request::get("/").version(version).header(ACCEPT_ENCODING, accept).body(()).unwrap();
     let mut response = Some(response);
     let service = ServiceBuilder::new().layer(layer).service(tower::service_fn(move |_: Request<()>| {
         let response = response.take().unwrap();
