@@ -73,8 +73,9 @@ impl EtagPolicy {
     /// - `If-None-Match`: only tags of the negotiated coding. Another one's, mapped, would select a variant
     ///   that the client does not take now.
     /// - `If-Match`: any of ours. The precondition is about the resource's state, whatever its coding.
-    /// - `If-Range` with one of ours: it goes, and `Range` with it. The client holds coded bytes, and a range
-    ///   of the handler's would not continue them; one field without the other would mean something else.
+    /// - `Range` with one of ours in `If-Range` or in `If-Match`: it goes, and `If-Range` with it. The client holds
+    ///   coded bytes, and a range of the handler's would not continue them; `If-Range` without `Range` would mean
+    ///   nothing. A server may always answer with the whole (RFC 9110 section 14.2).
     pub(crate) fn map_request(
         self,
         headers: &mut HeaderMap,
@@ -90,11 +91,12 @@ impl EtagPolicy {
             mapped.coding = coding;
             map_lines(headers, IF_NONE_MATCH, &[coding], |line| mapped.lines.push(line));
         }
+        let mut holds_coded = false;
         if headers.contains_key(IF_MATCH) {
-            map_lines(headers, IF_MATCH, known, drop);
+            map_lines(headers, IF_MATCH, known, |_| holds_coded = true);
         }
         let ours = |tag: &HeaderValue| unmark(tag.as_bytes(), known).is_some();
-        if headers.get_all(IF_RANGE).iter().any(ours) {
+        if holds_coded || headers.get_all(IF_RANGE).iter().any(ours) {
             headers.remove(IF_RANGE);
             headers.remove(RANGE);
         }
@@ -322,6 +324,24 @@ mod tests {
             let mut after = before.clone();
             EtagPolicy::Suffix.map_request(&mut after, Some("zstd"), KNOWN);
             assert_eq!(after, if goes { HeaderMap::new() } else { before }, "{tag}");
+        }
+    }
+
+    #[test]
+    fn range_goes_with_one_of_ours_in_if_match_too() {
+        for (listed, mapped, goes) in [
+            ("\"x~gzip\"", "\"x\"", true),
+            ("\"y\", \"x~br\"", "\"y\", \"x\"", true),
+            ("\"x\"", "\"x\"", false),
+            ("\"x~lz4\"", "\"x~lz4\"", false),
+            ("*", "*", false),
+        ] {
+            for rest in [&[(RANGE, "bytes=5-")][..], &[(RANGE, "bytes=5-"), (IF_RANGE, "\"x\"")]] {
+                let mut after = headers(&[&[(IF_MATCH, listed)], rest].concat());
+                EtagPolicy::Suffix.map_request(&mut after, Some("zstd"), KNOWN);
+                let rest = if goes { &[][..] } else { rest };
+                assert_eq!(after, headers(&[&[(IF_MATCH, mapped)], rest].concat()), "{listed}");
+            }
         }
     }
 

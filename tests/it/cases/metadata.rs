@@ -4,8 +4,8 @@ use crate::conformance::all_hold;
 use crate::conformance::app::App;
 use crate::conformance::case::{Case, get, plain_get};
 use crate::conformance::check::{
-    coded, does_not_vary, exact_length, field, framing_is_the_servers, head_as_the_handlers, identity,
-    members, no_field, same_bytes, status, that, varies,
+    coded, does_not_vary, exact_length, field, framing_is_the_servers, handler_saw, head_as_the_handlers,
+    identity, members, no_field, same_bytes, status, that, varies,
 };
 use crate::conformance::layers::{OurLayer, Stack, stack};
 use crate::conformance::reply::{Kind, Reply, Step};
@@ -183,6 +183,25 @@ fn e09_a_download_is_never_resumed_with_other_bytes() {
             all_hold([resumed.expect([status(200), coded("gzip"), no_field("content-range")])]);
         }
     }
+}
+
+/// `If-Match` is another way to say "only if it has not changed", with any method (RFC 9110 section 13.1.1).
+#[test]
+fn e09_a_download_resumed_by_if_match_gets_the_whole() {
+    let reply = html(500_000).field("etag", "\"s\"").kind(Kind::Resource);
+    let resumed = || get("gzip").reply(reply.clone()).then(Method::GET).request_field("range", "bytes=1000-");
+    all_hold([
+        resumed().received("if-match", "etag").expect([
+            status(200),
+            coded("gzip"),
+            no_field("content-range"),
+            handler_saw("if-match", &["\"s\""]),
+            handler_saw("range", &[]),
+        ]),
+        resumed().request_field("if-match", "\"t~gzip\"").expect([status(412)]),
+        // Who holds the handler's own bytes gets the rest of them.
+        resumed().request_field("if-match", "\"s\"").expect([status(206), no_field("content-encoding")]),
+    ]);
 }
 
 /// The identity bytes can still be resumed, whatever else the client accepts.
