@@ -10,8 +10,8 @@
 //! - an element with a malformed weight is ignored, as if it were not there;
 //! - of several elements for one coding (by name or alias) the lowest weight holds, so a refusal always does;
 //! - equal weights go by the server's order; identity wins only where it is listed with a higher weight;
-//! - `*` selects only offers that allow it, and where nothing else speaks for any offer it selects gzip before
-//!   the others, since that is what every client that sends a bare `*` can read.
+//! - `*` selects only offers that allow it, and where nothing else speaks for any offer it selects one before the
+//!   others: gzip, unless the user has set the order.
 
 use super::list;
 use http::header::{ACCEPT_ENCODING, HeaderMap};
@@ -26,13 +26,20 @@ pub(crate) struct Offer {
     aliases: &'static [&'static str],
     /// Whether `*` may select it. Codings without a registered token need to be asked for by name.
     wildcard: bool,
+    /// Whether a bare `*` selects it before the others.
+    first: bool,
     /// The name as a number, if it is short.
     key: Option<Key>,
 }
 
 impl Offer {
     pub(crate) const fn new(name: &'static str, aliases: &'static [&'static str], wildcard: bool) -> Self {
-        Self { name, aliases, wildcard, key: key(name.as_bytes()) }
+        Self { name, aliases, wildcard, first: false, key: key(name.as_bytes()) }
+    }
+
+    /// Whether a bare `*` is to select it before the others.
+    pub(crate) const fn first_by_star(self, first: bool) -> Self {
+        Self { first, ..self }
     }
 
     /// Whether the client's token means this coding (RFC 9110 section 8.4.1: in any case).
@@ -214,7 +221,7 @@ impl Listed {
                 named |= listed > 0;
             } else if offer.wildcard && by_star > 0 {
                 weights[index] = by_star;
-                if offer.name == FIRST_BY_STAR {
+                if offer.first {
                     first = u8::try_from(index).ok();
                 }
             }
@@ -279,9 +286,6 @@ const FULL: u16 = 1000;
 /// The weight of what the field does not list; above every other, so that the lowest is always the listed one.
 const UNLISTED: u16 = u16::MAX;
 
-/// What `*` selects before the server's order.
-const FIRST_BY_STAR: &str = "gzip";
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,7 +293,7 @@ mod tests {
 
     const OFFERS: &[Offer] = &[
         Offer::new("zstd", &[], true),
-        Offer::new("gzip", &["x-gzip"], true),
+        Offer::new("gzip", &["x-gzip"], true).first_by_star(true),
         Offer::new("snappy", &[], false),
     ];
 
@@ -364,6 +368,13 @@ mod tests {
         for (line, expected) in cases {
             assert_eq!(chosen(line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn without_a_first_one_a_bare_star_goes_by_the_servers_order() {
+        let offers = OFFERS.iter().map(|offer| offer.first_by_star(false)).collect::<Vec<_>>();
+        let headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("*"))]);
+        assert_eq!(negotiate(&headers, &offers).best(), Some(0));
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub(crate) struct Coding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config {
     codings: Vec<Coding>,
+    /// Whether their order is the user's.
+    ordered: bool,
     /// The level of codings without one of their own.
     pub(crate) quality: CompressionLevel,
     pub(crate) etag: EtagPolicy,
@@ -62,6 +64,13 @@ impl Config {
             |coding: &Coding| names.iter().position(|name| *name == coding.name).unwrap_or(names.len());
         // The sort is stable.
         self.codings.sort_by_key(place);
+        self.ordered |= !names.is_empty();
+    }
+
+    /// The coding that a bare `*` selects before the others: what every client that sends one can read. `None` where
+    /// the user has put them in an order.
+    pub(crate) fn first_by_star(&self) -> Option<&'static str> {
+        (!self.ordered).then_some("gzip")
     }
 
     /// The bytes of padding for a coded response, to choose from at random.
@@ -110,6 +119,7 @@ impl Default for Config {
         let coding = |&(name, enabled)| Coding { name, enabled, level: None };
         Self {
             codings: DEFAULT_CODINGS.iter().map(coding).collect(),
+            ordered: false,
             quality: CompressionLevel::Default,
             etag: EtagPolicy::default(),
             flush: FlushPolicy::default(),
@@ -170,6 +180,15 @@ mod tests {
         assert_eq!(config.enabled().collect::<Vec<_>>(), ["br", "gzip", "deflate", "x-own"]);
         config.set_order(&["x-own", "gzip", "unknown"]);
         assert_eq!(config.enabled().collect::<Vec<_>>(), ["x-own", "gzip", "br", "deflate"]);
+    }
+
+    #[test]
+    fn a_bare_star_goes_by_the_users_order_if_there_is_one() {
+        let mut config = Config::default();
+        config.set_order(&[]);
+        assert_eq!(config.first_by_star(), Some("gzip"));
+        config.set_order(&["deflate"]);
+        assert_eq!(config.first_by_star(), None);
     }
 
     #[test]

@@ -30,7 +30,8 @@ impl Settings {
     pub(crate) fn configure(&mut self, change: impl FnOnce(&mut Config)) {
         change(&mut self.config);
         self.codings.enable(self.config.enabled());
-        self.offers = self.codings.enabled().iter().map(|codec| offer(*codec)).collect();
+        let first = self.config.first_by_star();
+        self.offers = self.codings.enabled().iter().map(|codec| offer(*codec, first)).collect();
         self.names = self.codings.names();
     }
 
@@ -76,9 +77,10 @@ impl Settings {
 }
 
 /// `*` never selects a coding without a registered token: nobody who sends it can be expected to know those.
-fn offer(codec: &'static dyn Codec) -> Offer {
+fn offer(codec: &'static dyn Codec, first_by_star: Option<&str>) -> Offer {
     let name = codec.name();
-    Offer::new(name, codec.aliases(), matches!(name, "gzip" | "deflate" | "br" | "zstd"))
+    let registered = matches!(name, "gzip" | "deflate" | "br" | "zstd");
+    Offer::new(name, codec.aliases(), registered).first_by_star(first_by_star == Some(name))
 }
 
 impl Default for Settings {

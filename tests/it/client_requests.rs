@@ -375,6 +375,18 @@ async fn the_field_teaches_on_any_response_and_about_its_origin_alone() {
 }
 
 #[tokio::test]
+async fn an_origin_that_accepts_everything_gets_the_users_coding() {
+    let origin = Origin::new(|_| status(StatusCode::OK, &[("accept-encoding", "*")]));
+    for coding in ["gzip", "deflate", "zstd", "br"] {
+        let layer = layer().coding(coding);
+        for _ in 0..2 {
+            send(&layer, &origin, post(full(json(5000)))).await;
+            assert_eq!(origin.only().header("content-encoding"), Some(coding));
+        }
+    }
+}
+
+#[tokio::test]
 async fn c098_the_inner_request_is_never_coded_twice() {
     let origin = Origin::content();
     let service = layer().layer(layer().layer(origin.clone()));

@@ -8,9 +8,11 @@ use crate::conformance::check::{
 use crate::conformance::layers::stack;
 use crate::conformance::reply::Reply;
 use crate::support::corpus::json;
+use crate::support::serve::{answer, coding, text};
+use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use http_body::Body as _;
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Full};
 use std::convert::Infallible;
 use tower::{Layer, ServiceExt};
 use tower_compress::CompressionLayer;
@@ -65,6 +67,15 @@ fn d02_a_star_selects_what_everyone_can_read() {
         get("*;q=0.5").offering(offered).expect([coded("gzip")]),
         get("*").offering(&["snappy", "x-snappy-framed"]).expect([identity()]),
     ]);
+}
+
+#[tokio::test]
+async fn d02_a_star_does_not_override_the_users_order() {
+    let layer = CompressionLayer::new().prefer(&["deflate"]);
+    for (accept, expected) in [("*", "deflate"), ("*;q=0.5", "deflate"), ("deflate;q=0, *", "zstd")] {
+        let response = answer(&layer, accept, text(Full::<Bytes>::from(json(5000)))).await;
+        assert_eq!(coding(&response), expected, "{accept}");
+    }
 }
 
 #[test]
