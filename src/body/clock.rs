@@ -6,6 +6,9 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, Sleep, sleep_until};
 
+/// What is later than this never comes, and would be beyond what some systems' clocks can tell.
+const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
 /// Knows when the next flush may happen.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
@@ -23,7 +26,7 @@ impl Clock {
             self.next = None;
             return;
         }
-        let end = Instant::now() + interval;
+        let end = Instant::now() + interval.min(NEVER);
         match &mut self.next {
             Some(sleep) => sleep.as_mut().reset(end),
             None => self.next = Some(Box::pin(sleep_until(end))),

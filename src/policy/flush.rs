@@ -17,7 +17,8 @@ pub enum FlushPolicy {
     Pause,
     /// As the producer pauses, but at most once in this time. For streams of many tiny events, such as the
     /// tokens of a language model: fewer, larger batches compress better. A byte waits at most this long, and
-    /// one that comes later than that after the last flush does not wait for the timer.
+    /// one that comes later than that after the last flush does not wait for the timer. [`Duration::MAX`] is fine:
+    /// the first pause, then the end.
     ///
     /// The timer is tokio's, and must be enabled in its runtime. Without the `tokio` feature, or outside a
     /// runtime, this is [`Pause`](Self::Pause).

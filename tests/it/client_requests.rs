@@ -367,6 +367,12 @@ async fn the_field_teaches_on_any_response_and_about_its_origin_alone() {
     assert_eq!(coding("http://b/").await.as_deref(), Some("gzip"));
     assert_eq!(coding("http://b/").await.as_deref(), Some("br"));
 
+    let unforgetting = layer.clone().remember_for(Duration::MAX);
+    for coding in ["gzip", "br", "br"] {
+        send(&unforgetting, &origin, post(full(json(5000)))).await;
+        assert_eq!(origin.only().header("content-encoding"), Some(coding));
+    }
+
     let forgetful = layer.clone().remember_for(Duration::ZERO);
     for _ in 0..2 {
         send(&forgetful, &origin, post(full(json(5000)))).await;

@@ -44,7 +44,14 @@ pub(super) struct Origins {
 #[derive(Debug, Clone, Copy)]
 struct Known {
     accepts: Negotiated,
-    until: Instant,
+    /// When it was said. No instant says when it ends: a very long time to keep it goes beyond all of them.
+    since: Instant,
+}
+
+impl Known {
+    fn holds(&self, keep: Duration, now: Instant) -> bool {
+        now.saturating_duration_since(self.since) < keep
+    }
 }
 
 impl Origins {
@@ -65,22 +72,24 @@ impl Origins {
     /// What the origin accepts, if it has said so of late.
     pub(super) fn get(&self, origin: &Origin, now: Instant) -> Option<Negotiated> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.get(origin).filter(|known| now < known.until).map(|known| known.accepts)
+        known.get(origin).filter(|known| known.holds(self.keep, now)).map(|known| known.accepts)
     }
 
     /// Remembers what the origin has said now.
     pub(super) fn learn(&self, origin: &Origin, accepts: Negotiated, now: Instant) {
-        let Some(until) = now.checked_add(self.keep).filter(|_| self.learns()) else { return };
+        if !self.learns() {
+            return;
+        }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MAX_ORIGINS && !known.contains_key(origin) {
-            known.retain(|_, known| now < known.until);
+            known.retain(|_, known| known.holds(self.keep, now));
             if known.len() >= MAX_ORIGINS {
                 let oldest =
-                    known.iter().min_by_key(|(_, known)| known.until).map(|(origin, _)| origin.clone());
+                    known.iter().min_by_key(|(_, known)| known.since).map(|(origin, _)| origin.clone());
                 oldest.and_then(|oldest| known.remove(&oldest));
             }
         }
-        known.insert(origin.clone(), Known { accepts, until });
+        known.insert(origin.clone(), Known { accepts, since: now });
     }
 }
 
@@ -125,6 +134,23 @@ mod tests {
         let nothing = Origins::new(Duration::ZERO);
         nothing.learn(&origin("http://h/"), accepts("gzip"), start);
         assert_eq!(nothing.get(&origin("http://h/"), start), None);
+    }
+
+    #[test]
+    fn what_is_kept_for_ever_is_learned_and_replaced_all_the_same() {
+        let (origins, start) = (Origins::new(Duration::MAX), Instant::now());
+        let year = Duration::from_secs(365 * 24 * 60 * 60);
+        origins.learn(&origin("http://h/"), accepts("gzip"), start);
+        assert_eq!(origins.get(&origin("http://h/"), start + year), Some(accepts("gzip")));
+        origins.learn(&origin("http://h/"), accepts("identity"), start + year);
+        assert_eq!(origins.get(&origin("http://h/"), start + year), Some(accepts("identity")));
+        // One more than there is room for.
+        for number in 0..MAX_ORIGINS as u64 {
+            let now = start + 2 * year + Duration::from_millis(number);
+            origins.learn(&origin(&format!("http://h{number}/")), accepts("gzip"), now);
+        }
+        assert_eq!(origins.get(&origin("http://h/"), start + 3 * year), None);
+        assert_eq!(origins.get(&origin("http://h0/"), start + 3 * year), Some(accepts("gzip")));
     }
 
     #[test]

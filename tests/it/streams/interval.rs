@@ -1,10 +1,11 @@
 //! `FlushPolicy::Interval`: at most one flush in it, and no byte waits longer. On a paused clock.
 
-use super::{events, layer};
+use super::{ByHand, events, layer};
 use crate::support::channel::channel;
 use crate::support::connection::{VERSIONS, Version, get};
 use crate::support::corpus::{event, json};
 use crate::support::counting::Counting;
+use crate::support::decode::decode;
 use crate::support::incremental::Incremental;
 use crate::support::serve::{answer, receive, text};
 use crate::support::{Script, Step};
@@ -131,7 +132,7 @@ async fn a_producer_that_never_pauses_is_flushed_too_once_its_bytes_have_waited(
     let (sender, body) = channel();
     sender.send(event(0).into()).unwrap();
     let response = answer(&layer().flush(POLICY).codec(counting), "gzip", events(body)).await;
-    let mut body = super::ByHand::new(response.into_body());
+    let mut body = ByHand::new(response.into_body());
     // Each poll finds a piece, so none is pending because of the producer.
     for number in 1..10 {
         sender.send(event(number).into()).unwrap();
@@ -167,13 +168,31 @@ async fn a_spent_budget_is_no_waiting() {
     assert_eq!(counting.flushes(), 1);
 }
 
+#[tokio::test]
+async fn an_interval_that_never_ends_leaves_the_rest_to_the_end() {
+    for interval in [Duration::MAX, Duration::from_secs(u64::MAX / 2)] {
+        let counting = Counting::new("gzip");
+        let (sender, body) = channel();
+        sender.send(event(0).into()).unwrap();
+        let layer = layer().flush(FlushPolicy::Interval(interval)).codec(counting);
+        let mut body = ByHand::new(answer(&layer, "gzip", events(body)).await.into_body());
+        let mut coded = body.data_within(3).to_vec();
+        sender.send(event(1).into()).unwrap();
+        assert!((0..10).all(|_| body.poll().is_pending()));
+        drop(sender);
+        coded.extend_from_slice(&body.data_within(3));
+        assert_eq!(decode("gzip", &coded).unwrap(), [event(0), event(1)].concat());
+        assert_eq!(counting.flushes(), 1);
+    }
+}
+
 #[test]
 fn without_a_runtime_an_interval_is_a_pause() {
     let counting = Counting::new("gzip");
     let script = Script::new([Step::data(event(0)), Step::Stall]);
     let layer = layer().flush(POLICY).codec(counting);
     let response = super::answered(&layer, "gzip", text(script));
-    let mut body = super::ByHand::new(response.into_body());
+    let mut body = ByHand::new(response.into_body());
     assert!(!body.data_within(3).is_empty());
     assert_eq!(counting.flushes(), 1);
 }
