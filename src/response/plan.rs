@@ -149,10 +149,12 @@ impl<P: Predicate> Plan<P> {
     }
 
     /// How far to look ahead. Where recent bodies of unknown size all went on beyond the bound, there is no end to be
-    /// found within it: looking so far would only hold back the first byte, and memory.
+    /// found within it: looking so far would only hold back the first byte, and memory. Not so where nothing but a
+    /// whole body can be coded: there the end decides more than how long the first byte waits.
     pub(super) fn bound(&self, size: Option<u64>, expected: &Expected, choice: &Choice) -> usize {
         let bound = self.settings.config.look_ahead();
-        if size.is_some() || !expected.is_longer_than(bound) {
+        let whole_only = self.facts.needs_length() || !choice.codec.streams();
+        if size.is_some() || whole_only || !expected.is_longer_than(bound) {
             return bound;
         }
         let least = usize::try_from(self.predicate.min_size()).unwrap_or(usize::MAX);

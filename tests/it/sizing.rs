@@ -2,10 +2,9 @@
 
 use crate::support::corpus::json;
 use crate::support::decode::decode;
-use crate::support::serve::{answer, coding, receive};
+use crate::support::serve::{answer, answer_to, coding, receive};
 use crate::support::{Script, Step};
 use bytes::Bytes;
-use http::Response;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::{BodyExt, Full};
 use tower_compress::codec::{CompressionLevel, Setup, by_name};
@@ -29,7 +28,11 @@ fn has_length<B>(response: &Response<B>) -> bool {
 
 /// Bodies of unknown size that all go on beyond the look-ahead.
 async fn long_bodies(layer: &CompressionLayer, count: usize) {
-    let input = json(100_000);
+    bodies_of(layer, 100_000, count).await;
+}
+
+async fn bodies_of(layer: &CompressionLayer, length: usize, count: usize) {
+    let input = json(length);
     for _ in 0..count {
         let response = answer(layer, "gzip", typed("application/json", Script::cut(&input, 100))).await;
         assert!(!has_length(&response));
@@ -65,6 +68,24 @@ async fn what_is_known_goes_before_what_was_learned() {
     let response = answer(&layer, "gzip", typed("application/json", body)).await;
     assert!(has_length(&response), "its size hint says that it ends");
     assert_eq!(receive(response.into_body()).await.decoded("gzip"), input);
+}
+
+#[tokio::test]
+async fn where_only_a_whole_body_can_be_coded_its_end_is_always_looked_for() {
+    // Raw snappy's batch is as large as the usual look-ahead.
+    let further = layer().snappy(true).look_ahead(256 * 1024);
+    let cases = [
+        (layer(), 100_000, 40_000, Version::HTTP_10, "gzip"),
+        (further, 300_000, 100_000, Version::HTTP_11, "snappy"),
+    ];
+    for (layer, long, length, version, accept) in cases {
+        bodies_of(&layer, long, 4 * ENOUGH).await;
+        let input = json(length);
+        let list = typed("application/json", Script::cut(&input, 100));
+        let response = answer_to(&layer, version, accept, list).await;
+        assert_eq!((coding(&response), has_length(&response)), (accept, true), "{version:?}");
+        assert_eq!(receive(response.into_body()).await.decoded(accept), input);
+    }
 }
 
 #[tokio::test]
