@@ -2,6 +2,7 @@
 
 use crate::body::{Ahead, CompressionBody, LookAhead};
 use crate::error::BoxError;
+use crate::policy::RequestFacts;
 use http_body::Body;
 use std::fmt;
 use std::future::Future;
@@ -73,7 +74,8 @@ where
     }
 
     fn call(&mut self, request: http::Request<B>) -> ReqwestFuture {
-        match reqwest::Request::try_from(request.map(body)) {
+        let needs_length = RequestFacts::of(&request).needs_length();
+        match reqwest::Request::try_from(request.map(|inner| body(inner, needs_length))) {
             Ok(request) => {
                 let asked = request.url().origin();
                 let response = self.inner.call(request);
@@ -95,24 +97,25 @@ where
 pub(crate) struct FromElsewhere;
 
 /// The body as reqwest likes it best: in one piece if it is, or else as a stream.
-fn body<B>(body: B) -> reqwest::Body
+fn body<B>(body: B, needs_length: bool) -> reqwest::Body
 where
     B: Body + Send + Sync + 'static,
     B::Error: Into<BoxError>,
 {
-    if body.size_hint().exact().is_none() {
+    let Some(said) = body.size_hint().exact() else {
         return reqwest::Body::wrap(CompressionBody::pass(body));
-    }
+    };
     // A body that knows its size may be in memory.
     let mut body = Box::pin(body);
-    let size = usize::try_from(body.size_hint().exact().unwrap_or(0)).unwrap_or(usize::MAX);
+    let size = usize::try_from(said).unwrap_or(usize::MAX);
     let ahead = LookAhead::at_hand(body.as_mut(), size.clamp(1, MAX_GATHERED), size.min(MAX_GATHERED));
     let is_one_piece = ahead.is_one_piece();
     let (first, second, end) = ahead.into_parts();
     if is_one_piece {
         return reqwest::Body::from(first);
     }
-    reqwest::Body::wrap(CompressionBody::ahead(body, Ahead { first, second, end }))
+    let body = CompressionBody::ahead(body, Ahead { first, second, end });
+    reqwest::Body::wrap(if needs_length { body.delimited(Some(said)) } else { body })
 }
 
 /// The most that is gathered from a body in several frames, so that it is in one piece for reqwest.

@@ -18,6 +18,8 @@ pin_project! {
         #[pin]
         inner: Inner<B>,
         work: Work,
+        // What is said to follow the frames that are there, where trailers or an error do.
+        rest: Option<u64>,
     }
 }
 
@@ -57,7 +59,7 @@ pub(crate) struct Ahead {
 impl<B> CompressionBody<B> {
     /// The inner body as it is.
     pub(crate) fn pass(body: B) -> Self {
-        Self { inner: Inner::Direct { body }, work: Work::Pass }
+        Self::with(Inner::Direct { body }, Work::Pass)
     }
 
     /// The inner body as it is, looked at if it is small and says so: then what is in memory can be sent again
@@ -69,7 +71,7 @@ impl<B> CompressionBody<B> {
     {
         if body.is_end_stream() {
             let ahead = Ahead { end: Some(End::Clean), ..Ahead::default() };
-            return Self { inner: Inner::Direct { body }, work: Work::Ahead(ahead) };
+            return Self::with(Inner::Direct { body }, Work::Ahead(ahead));
         }
         let Some(size) = body.size_hint().exact().and_then(|size| usize::try_from(size).ok()) else {
             return Self::pass(body);
@@ -84,12 +86,12 @@ impl<B> CompressionBody<B> {
 
     /// Frames that are already there, then the inner body unless the end is there too.
     pub(crate) fn ahead(body: Pin<Box<B>>, ahead: Ahead) -> Self {
-        Self { inner: Inner::Boxed { body }, work: Work::Ahead(ahead) }
+        Self::with(Inner::Boxed { body }, Work::Ahead(ahead))
     }
 
     /// A coded stream.
     pub(crate) fn stream(body: Pin<Box<B>>, stream: Stream) -> Self {
-        Self { inner: Inner::Boxed { body }, work: Work::Stream(Box::new(stream)) }
+        Self::with(Inner::Boxed { body }, Work::Stream(Box::new(stream)))
     }
 
     /// Flushes a coded stream where its producer marks it.
@@ -101,14 +103,30 @@ impl<B> CompressionBody<B> {
 
     /// An empty body that does not say so, for HEAD.
     pub(crate) fn silent(body: B) -> Self {
-        Self { inner: Inner::Direct { body }, work: Work::Silent }
+        Self::with(Inner::Direct { body }, Work::Silent)
     }
 
     /// A body of our own, with no inner one: all of it is there.
     pub(crate) fn own(body: Bytes, trailers: Option<HeaderMap>) -> Self {
         let end = trailers.map_or(End::Clean, End::Trailers);
         let ahead = Ahead { first: body, second: Bytes::new(), end: Some(end) };
-        Self { inner: Inner::Absent, work: Work::Ahead(ahead) }
+        Self::with(Inner::Absent, Work::Ahead(ahead))
+    }
+
+    fn with(inner: Inner<B>, work: Work) -> Self {
+        Self { inner, work, rest: None }
+    }
+
+    /// Says an exact size also where trailers follow, and where an error does if `size` is what the inner body said. For
+    /// HTTP/1.0, which has no trailers: a request without a length has no body (RFC 9112 section 6.3), and none is sent.
+    pub(crate) fn delimited(self, size: Option<u64>) -> Self {
+        let Work::Ahead(ahead) = &self.work else { return self };
+        let rest = match ahead.end {
+            Some(End::Trailers(_)) => Some(0),
+            Some(End::Error(_)) => size.and_then(|size| size.checked_sub(ahead.len())),
+            Some(End::Clean) | None => None,
+        };
+        Self { rest, ..self }
     }
 
     /// A copy of a body that is all in memory, coded or not, for requests that are sent again. `None` for any
@@ -124,7 +142,7 @@ impl<B> CompressionBody<B> {
             End::Error(_) => return None,
         };
         let ahead = Ahead { first: first.clone(), second: second.clone(), end: Some(end) };
-        Some(Self { inner: Inner::Absent, work: Work::Ahead(ahead) })
+        Some(Self { inner: Inner::Absent, work: Work::Ahead(ahead), rest: self.rest })
     }
 
     /// The inner body.
@@ -258,7 +276,7 @@ where
     fn size_hint(&self) -> SizeHint {
         match &self.work {
             Work::Pass => self.inner.size_hint(),
-            Work::Ahead(ahead) => ahead.size_hint(|| self.inner.size_hint()),
+            Work::Ahead(ahead) => ahead.size_hint(self.rest, || self.inner.size_hint()),
             Work::Stream(_) | Work::Silent => SizeHint::default(),
             #[cfg(feature = "tokio")]
             Work::Away(_) => SizeHint::default(),
@@ -349,13 +367,17 @@ impl Ahead {
         self.first.is_empty() && self.second.is_empty() && matches!(self.end, Some(End::Clean))
     }
 
+    fn len(&self) -> u64 {
+        (self.first.len() + self.second.len()) as u64
+    }
+
     /// What is here, and what the inner body says of the `rest` if that goes on. Trailers have no exact length before
-    /// them: with one HTTP/1.1 would leave them out.
-    fn size_hint(&self, rest: impl FnOnce() -> SizeHint) -> SizeHint {
-        let ready = (self.first.len() + self.second.len()) as u64;
+    /// them: with one HTTP/1.1 would leave them out. `said` is for those who need one all the same.
+    fn size_hint(&self, said: Option<u64>, rest: impl FnOnce() -> SizeHint) -> SizeHint {
+        let ready = self.len();
         let rest = match self.end {
             Some(End::Clean) => SizeHint::with_exact(0),
-            Some(_) => SizeHint::default(),
+            Some(_) => said.map_or_else(SizeHint::default, SizeHint::with_exact),
             None => rest(),
         };
         let mut hint = SizeHint::default();

@@ -6,8 +6,10 @@ use crate::support::origin::{Origin, status};
 use crate::support::{Script, Step};
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, StatusCode, Version};
-use http_body::Body;
+use http_body::{Body, Frame, SizeHint};
 use http_body_util::{Empty, Full};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tower::retry::{Policy, Retry};
 use tower::{Layer, Service, ServiceExt};
@@ -239,6 +241,101 @@ async fn http_1_0_gets_a_length_or_no_coding() {
     let codings: Vec<_> = seen.iter().map(|seen| seen.header("content-encoding").is_some()).collect();
     assert_eq!(codings, [true, false, false]);
     assert_eq!(seen[2].said, Some(300_000));
+}
+
+/// A body that says how long it is, whatever follows its data.
+struct Said {
+    body: Pin<Box<Script>>,
+    rest: u64,
+}
+
+impl Said {
+    fn new(rest: u64, steps: impl IntoIterator<Item = Step>) -> Self {
+        Self { body: Box::pin(Script::new(steps)), rest }
+    }
+}
+
+impl Body for Said {
+    type Data = Bytes;
+    type Error = &'static str;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let polled = self.body.as_mut().poll_frame(cx);
+        if let Poll::Ready(Some(Ok(frame))) = &polled {
+            self.rest -= frame.data_ref().map_or(0, |data| data.len() as u64);
+        }
+        polled
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.rest)
+    }
+}
+
+fn post_1_0<B>(body: B) -> Request<B> {
+    let mut request = post(body);
+    *request.version_mut() = Version::HTTP_10;
+    request
+}
+
+#[tokio::test]
+async fn http_1_0_gets_a_length_also_before_trailers() {
+    let trailers = HeaderMap::from_iter([("x-checked".parse().unwrap(), "yes".parse().unwrap())]);
+    let origin = Origin::content();
+    // Too small, coded, not smaller, and too long to be coded before the head.
+    for (data, coding) in
+        [(json(500), None), (json(5000), Some("gzip")), (noise(5000), None), (json(300_000), None)]
+    {
+        let steps = || [Step::data(&data), Step::Trailers(trailers.clone())];
+        let said = || Said::new(data.len() as u64, steps());
+        send(&layer(), &origin, post_1_0(said())).await;
+        // Of one that does not know its length, that is known by now, if it was looked at to its end.
+        send(&layer(), &origin, post_1_0(Script::new(steps()))).await;
+        // HTTP/1.1 would leave the trailers out.
+        send(&layer(), &origin, post(said())).await;
+        let known = [true, data.len() <= 256 * 1024, false];
+        for (seen, known) in origin.seen().iter().zip(known) {
+            let sent = seen.received.bytes().len();
+            assert_eq!(seen.said, known.then_some(sent as u64), "{:?} {}", seen.parts.version, data.len());
+            let length = (known && coding.is_some()).then(|| sent.to_string());
+            assert_eq!(seen.header("content-length"), length.as_deref());
+            assert_eq!(seen.decoded(), data);
+            assert_eq!(seen.received.trailers.as_ref(), Some(&trailers));
+            assert!(seen.header("content-encoding") == coding || data.len() > 256 * 1024);
+        }
+    }
+}
+
+#[tokio::test]
+async fn http_1_0_gets_a_length_also_when_sent_again() {
+    let trailers = HeaderMap::from_iter([("x-checked".parse().unwrap(), "yes".parse().unwrap())]);
+    for (accepts, coding) in [("zstd", Some("zstd")), ("identity", None)] {
+        let origin = Origin::accepting(accepts);
+        let body = Script::new([Step::data(json(5000)), Step::Trailers(trailers.clone())]);
+        assert_eq!(send(&layer(), &origin, post_1_0(body)).await, StatusCode::OK);
+        let seen = origin.seen();
+        assert_eq!((seen.len(), seen[1].header("content-encoding")), (2, coding));
+        assert!(seen.iter().all(|seen| seen.said == Some(seen.received.bytes().len() as u64)));
+        assert_eq!(seen[1].received.trailers.as_ref(), Some(&trailers));
+    }
+}
+
+#[tokio::test]
+async fn http_1_0_gets_the_length_that_was_said_of_a_body_that_fails() {
+    // Without one nothing would be sent, as if the body were empty.
+    let origin = Origin::content();
+    let failing = || Said::new(6000, [Step::data(json(5000)), Step::Error("db")]);
+    let mut opted_out = post_1_0(failing());
+    opted_out.headers_mut().insert("content-encoding", "identity".parse().unwrap());
+    for request in [post_1_0(failing()), opted_out] {
+        send(&layer(), &origin, request).await;
+        let seen = origin.only();
+        assert_eq!((seen.said, seen.received.bytes().len()), (Some(6000), 5000));
+        assert_eq!(seen.received.error.unwrap().to_string(), "db");
+    }
 }
 
 #[tokio::test]

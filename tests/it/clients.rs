@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Redirect};
 use axum::routing::{any, post};
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
-use http::{Request, Response, StatusCode};
+use http::{HeaderMap, Request, Response, StatusCode, Version};
 use http_body::Frame;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper_util::client::legacy::Client;
@@ -122,6 +122,30 @@ async fn reqwests_client_in_both_directions() {
     assert_eq!(seen(&response)[0], "gzip");
     let response = reqwest::Response::from(response.map(reqwest::Body::wrap));
     assert!(response.bytes().await.unwrap() == json(5000));
+}
+
+#[tokio::test]
+async fn a_request_of_http_1_0_keeps_its_body_beside_trailers() {
+    // Of one without a length, hyper sends none of it.
+    let origin = server(RequestDecompressionLayer::new()).await;
+    let layer = RequestCompressionLayer::new();
+    for length in [500, 5000, 300_000] {
+        let request = || {
+            let trailers = async { Some(Ok(HeaderMap::new())) };
+            let body = BodyExt::boxed(Full::<Bytes>::from(json(length)).with_trailers(trailers));
+            Request::post(format!("{origin}/echo")).version(Version::HTTP_10).body(body).unwrap()
+        };
+        let hyper = Client::builder(TokioExecutor::new()).build_http();
+        let response = layer.layer(hyper).oneshot(request()).await.unwrap();
+        assert!(response.into_body().collect().await.unwrap().to_bytes() == json(length), "{length}");
+        let reqwest = ReqwestService::new(reqwest_client());
+        for response in
+            [layer.layer(reqwest.clone()).oneshot(request()).await, reqwest.clone().oneshot(request()).await]
+        {
+            let body = response.unwrap().into_body();
+            assert!(body.collect().await.unwrap().to_bytes() == json(length), "{length}");
+        }
+    }
 }
 
 #[tokio::test]

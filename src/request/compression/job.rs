@@ -30,6 +30,8 @@ pub(super) struct Sent {
     origin: Option<Origin>,
     /// Whether to code also what does not get smaller.
     force: bool,
+    /// Whether a length must be said, since the request goes to HTTP/1.0.
+    needs_length: bool,
     again: Option<Again>,
 }
 
@@ -61,7 +63,6 @@ pub(super) struct Look<B> {
     expected: Expected,
     size: Option<u64>,
     min_size: u64,
-    facts: RequestFacts,
     accepts: Option<Negotiated>,
     sent: Sent,
 }
@@ -76,8 +77,9 @@ where
         let origin = if origins.learns() { Origin::of(&request) } else { None };
         let accepts = origin.as_ref().and_then(|origin| origins.get(origin, Instant::now()));
         let (settings, origins) = (Arc::clone(settings), Arc::clone(origins));
-        let sent = Sent { settings, origins, origin, force: layer.force, again: None };
         let facts = RequestFacts::of(&request);
+        let needs_length = facts.needs_length();
+        let sent = Sent { settings, origins, origin, force: layer.force, needs_length, again: None };
         let (mut request, decision) = decide(layer, request, facts);
         let decision = decision.and_then(|()| sent.choose(accepts, |_| true).ok_or(Reason::NotAccepted));
         match decision {
@@ -87,7 +89,9 @@ where
                     request.headers_mut().remove(CONTENT_ENCODING);
                 }
                 let bound = sent.settings.config.look_ahead();
-                let request = request.map(|body| CompressionBody::pass_in_memory(body, bound));
+                let size = request.body().size_hint().exact();
+                let request =
+                    request.map(|body| sent.delimit(CompressionBody::pass_in_memory(body, bound), size));
                 Self::Ready(Box::new((request, sent)))
             }
             Ok(offer) => {
@@ -105,7 +109,6 @@ where
                     wait: layer.wait > 0,
                     size,
                     min_size: if layer.force { 0 } else { layer.predicate.min_size() },
-                    facts,
                     accepts,
                     sent,
                 }))
@@ -243,7 +246,7 @@ where
 
     /// A body that goes on: coded from here on, if there is a coding that can.
     fn stream(mut self) -> (Request<CompressionBody<B>>, Sent) {
-        if self.facts.needs_length() {
+        if self.sent.needs_length {
             return self.pass(Reason::Http10);
         }
         let settings = &self.sent.settings;
@@ -274,6 +277,7 @@ where
         self.sent.settings.recorder.passed(reason);
         let (first, second, end) = self.ahead.into_parts();
         let body = CompressionBody::ahead(self.body, Ahead { first, second, end });
+        let body = self.sent.delimit(body, self.size);
         (Request::from_parts(self.parts, body), self.sent)
     }
 }
@@ -309,7 +313,7 @@ impl Sent {
         let coded = other.and_then(|other| Some((other, self.code(other, &body, 0)?)));
         let body = match coded {
             Some((other, coded)) => self.dress(&mut parts.headers, other, coded, trailers),
-            None => CompressionBody::own(body, trailers),
+            None => self.delimit(CompressionBody::own(body, trailers), None),
         };
         Some(Request::from_parts(parts, body))
     }
@@ -347,10 +351,15 @@ impl Sent {
         coded: Bytes,
         mut trailers: Option<HeaderMap>,
     ) -> CompressionBody<B> {
-        // A length would keep HTTP/1.1 from sending trailers.
-        let length = trailers.is_none().then_some(coded.len() as u64);
+        // A length would keep HTTP/1.1 from sending trailers. HTTP/1.0 has none, and no other way to say the end.
+        let length = (trailers.is_none() || self.needs_length).then_some(coded.len() as u64);
         rewrite_coded_request(headers, self.settings.codec(offer).name(), length);
         trailers.iter_mut().for_each(remove_digests);
-        CompressionBody::own(coded, trailers)
+        self.delimit(CompressionBody::own(coded, trailers), None)
+    }
+
+    /// Has the body say its size if it must. `size` is what the inner body said.
+    fn delimit<B>(&self, body: CompressionBody<B>, size: Option<u64>) -> CompressionBody<B> {
+        if self.needs_length { body.delimited(size) } else { body }
     }
 }

@@ -30,7 +30,8 @@ use tower_layer::Layer;
 ///
 /// A body that is all there within the [`look_ahead`](Self::look_ahead) is coded in one call and gets an exact
 /// length; see [`CompressionBody::try_clone`](crate::body::CompressionBody::try_clone) for sending it again. Any
-/// other is coded while it is sent, and has no length.
+/// other is coded while it is sent, and has no length. Before trailers HTTP/1.1 gets no length either, or it would leave
+/// them out; HTTP/1.0 gets one always where there is one, and no coding where there is none.
 ///
 /// Retries belong outside, around this layer: each attempt then profits from what the last one taught. Signing
 /// belongs inside, so that the signature is of the bytes that are sent.
