@@ -6,6 +6,7 @@ use crate::support::serve::{answer, answer_to, coding, receive};
 use crate::support::{Script, Step};
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::{Response, Version};
 use http_body_util::{BodyExt, Full};
 use tower_compress::codec::{CompressionLevel, Setup, by_name};
 use tower_compress::engine::{Compressor, Observed, Place, Sizing};
