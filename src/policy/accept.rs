@@ -120,9 +120,16 @@ impl Negotiated {
             }
         }
         match self.first.map(usize::from) {
-            Some(first) if chosen.is_some() && self.weights[first] == best && usable(first) => Some(first),
+            Some(first) if chosen.is_some() && self.weights.get(first) == Some(&best) && usable(first) => {
+                Some(first)
+            }
             _ => chosen,
         }
+    }
+
+    /// Lets an offer go before the server's order among equals.
+    pub(crate) fn put_first(&mut self, offer: usize) {
+        self.first = u8::try_from(offer).ok();
     }
 
     /// Whether the client accepts this offer at all.

@@ -73,6 +73,11 @@ impl Config {
         (!self.ordered).then_some("gzip")
     }
 
+    /// Whether the user has put the codings in an order.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.ordered
+    }
+
     /// The bytes of padding for a coded response, to choose from at random.
     pub(crate) fn padding(&self) -> Option<&RangeInclusive<u16>> {
         self.padding.as_ref()

@@ -50,6 +50,11 @@ pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
         })
 }
 
+/// Whether this is a stream of server-sent events.
+pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
+    !is_ordinary(headers) && essence(headers).is_some_and(|essence| is_within(essence, b"text/event-stream"))
+}
+
 /// Whether a body of this type gains nothing from a coding, or must not have one.
 fn is_compressed(essence: &[u8]) -> bool {
     let (family, Some(subtype)) = list::cut(essence, b'/') else {

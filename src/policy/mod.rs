@@ -40,3 +40,4 @@ pub(crate) use headers::{
     add_vary, remove_digests, rewrite_coded, rewrite_coded_request, rewrite_coded_trailers, rewrite_decoded,
     rewrite_unknown,
 };
+pub(crate) use media::is_event_stream;

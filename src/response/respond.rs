@@ -11,8 +11,8 @@ use crate::engine::{Compressor, Expected};
 use crate::error::BoxError;
 use crate::policy::predicate::Predicate;
 use crate::policy::{
-    Compress, EtagPolicy, Reason, add_vary, no_transform, rewrite_coded, rewrite_coded_trailers,
-    rewrite_unknown,
+    Compress, EtagPolicy, Reason, add_vary, is_event_stream, no_transform, rewrite_coded,
+    rewrite_coded_trailers, rewrite_unknown,
 };
 use bytes::Bytes;
 use http::Response;
@@ -35,6 +35,9 @@ impl<P: Predicate> Plan<P> {
     {
         let wishes = response.extensions_mut().remove::<Compress>().unwrap_or_default();
         let mark = response.extensions_mut().remove::<FlushMark>();
+        if let Some(offer) = self.settings.first_for_events.filter(|_| is_event_stream(response.headers())) {
+            self.negotiated.put_first(offer);
+        }
         match self.decide(&response, &wishes) {
             Decision::Code(index) => {
                 let mut response = self.look(response, index, &wishes, cx);

@@ -12,6 +12,9 @@ pub(crate) struct Settings {
     codings: Codings,
     /// The codings offered, in the server's order; the codecs behind them are those of `codings`.
     pub(crate) offers: Vec<Offer>,
+    /// The offer that event streams get among equals: the first whose context can be taken from a stream that waits.
+    /// `None` where the user has put the codings in an order.
+    pub(crate) first_for_events: Option<usize>,
     /// The names of all offers, for telling our own entity tags.
     pub(crate) names: Vec<&'static str>,
     pub(crate) pool: EncoderPool,
@@ -32,6 +35,8 @@ impl Settings {
         self.codings.enable(self.config.enabled());
         let first = self.config.first_by_star();
         self.offers = self.codings.enabled().iter().map(|codec| offer(*codec, first)).collect();
+        let parks = self.codings.enabled().iter().position(|codec| codec.parks());
+        self.first_for_events = parks.filter(|_| !self.config.is_ordered());
         self.names = self.codings.names();
     }
 
@@ -89,6 +94,7 @@ impl Default for Settings {
             config: Config::default(),
             codings: Codings::default(),
             offers: Vec::new(),
+            first_for_events: None,
             names: Vec::new(),
             pool: EncoderPool::default(),
             recorder: Recorder::default(),

@@ -78,6 +78,25 @@ async fn d02_a_star_does_not_override_the_users_order() {
     }
 }
 
+#[tokio::test]
+async fn d02_an_event_stream_gets_gzip_among_equals() {
+    let (plain, ordered) = (CompressionLayer::new(), CompressionLayer::new().prefer(&["zstd"]));
+    let cases = [
+        (&plain, "gzip, deflate, br, zstd", "text/event-stream", "gzip"),
+        (&plain, "gzip, deflate, br, zstd", "Text/Event-Stream; charset=utf-8", "gzip"),
+        (&plain, "gzip, deflate, br, zstd", "text/plain", "zstd"),
+        (&plain, "gzip;q=0.9, zstd", "text/event-stream", "zstd"),
+        (&plain, "br, zstd", "text/event-stream", "zstd"),
+        (&plain, "deflate, zstd", "text/event-stream", "zstd"),
+        (&ordered, "gzip, deflate, br, zstd", "text/event-stream", "zstd"),
+    ];
+    for (layer, accept, media_type, expected) in cases {
+        let mut response = text(Full::<Bytes>::from(json(5000)));
+        response.headers_mut().insert("content-type", media_type.parse().unwrap());
+        assert_eq!(coding(&answer(layer, accept, response).await), expected, "{accept} {media_type}");
+    }
+}
+
 #[test]
 fn d03_wildcards_and_refusals_of_identity() {
     all_hold([
