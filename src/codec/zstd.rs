@@ -21,8 +21,9 @@ const LEVELS: Levels = Levels { lowest: -7, fastest: 1, default: 3, best: 19, hi
 const MAX_WINDOW_LOG: u32 = 23;
 
 /// Contexts are made for messages of one class, within zstd's own bounds of what its parameters go by. Streams of an
-/// unknown size share the contexts of messages up to their window: with its size pledged such a message is encoded the
-/// same, and what finds a warm context costs 5 % less CPU time than what finds one that lay idle.
+/// unknown size share the contexts of messages up to their window: with its size pledged such a message is encoded as in
+/// one of its own (the same bytes at the default level, up to 0.2 % more from level 12 on), and what finds a warm context
+/// costs 5 % less CPU time than what finds one that lay idle.
 const STREAM: u8 = 1;
 const CLASS_BOUNDS: [u64; 4] = [16 << 10, 1 << STREAM_WINDOW_LOG, 256 << 10, u64::MAX];
 

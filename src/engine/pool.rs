@@ -19,7 +19,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 /// The pool counts the memory of all contexts that it ever handed out and that still exist, and keeps it below
 /// a limit, 32 MiB by default. A gzip or deflate context takes 320 KiB, or 96 KiB for a stream of small events and
 /// 72 KiB for small whole bodies; one for a stream takes 1.1 MB with zstd and 1 MB with brotli, at their default
-/// levels. Beside it each holds an output buffer of at most 80 KiB, and of 4 KiB while its stream waits.
+/// levels. Beside it each holds an output buffer of at most 96 KiB, and of 4 KiB while its stream waits.
 ///
 /// At the limit the pool frees idle contexts, then takes contexts from streams that wait, and past that builds
 /// contexts for the length of one call. What cannot be taken from a stream that waits, which is zstd and brotli,
