@@ -3,7 +3,7 @@
 use super::{End, Verdict};
 use crate::engine::{Decompressor, Progress};
 use crate::error::{BoxError, Error};
-use crate::policy::remove_digests;
+use crate::policy::{EtagPolicy, rewrite_decoded_trailers};
 use bytes::{Buf, Bytes};
 use http_body::{Body, Frame};
 use std::pin::Pin;
@@ -44,6 +44,8 @@ pub(super) struct Decode {
     last: usize,
     stage: Stage,
     verdict: Verdict,
+    /// What becomes of an entity tag in the trailers.
+    etag: EtagPolicy,
 }
 
 #[derive(Debug)]
@@ -69,7 +71,12 @@ impl Decode {
             last: 0,
             stage: Stage::Receive,
             verdict,
+            etag: EtagPolicy::Keep,
         }
+    }
+
+    pub(super) fn set_etag(&mut self, policy: EtagPolicy) {
+        self.etag = policy;
     }
 
     pub(super) fn received(&self) -> u64 {
@@ -227,7 +234,7 @@ impl Decode {
         }
         match std::mem::replace(&mut self.stage, Stage::Done) {
             Stage::Decoded(End::Trailers(mut trailers)) => {
-                remove_digests(&mut trailers);
+                rewrite_decoded_trailers(&mut trailers, self.etag);
                 Some(Ok(Frame::trailers(trailers)))
             }
             Stage::Decoded(End::Error(error)) => Some(Err(error)),

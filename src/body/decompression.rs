@@ -3,6 +3,7 @@ use super::compression::poll_plain;
 use super::decode::Decode;
 use crate::engine::Decompressor;
 use crate::error::BoxError;
+use crate::policy::EtagPolicy;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
@@ -44,6 +45,14 @@ impl<B> DecompressionBody<B> {
     /// The inner body decoded.
     pub(crate) fn decode(inner: B, decompressor: Decompressor, verdict: Verdict) -> Self {
         Self { inner, work: Work::Decode(Box::new(Decode::new(decompressor, verdict))) }
+    }
+
+    /// Treats an entity tag in the trailers by this policy, as the head's was.
+    pub(crate) fn etag(mut self, policy: EtagPolicy) -> Self {
+        if let Work::Decode(decode) = &mut self.work {
+            decode.set_etag(policy);
+        }
+        self
     }
 
     /// The inner body.

@@ -103,7 +103,8 @@ impl BodyWriter {
 
     /// Sets trailers, which follow the data when the body is finished.
     ///
-    /// A body with trailers has no exact length: HTTP/1.1 would leave them out.
+    /// A body with trailers has no exact length: HTTP/1.1 would leave them out. Where the body is coded, they are
+    /// treated as its head is: digests go, and an entity tag is marked as the layer that negotiated marks it.
     pub fn set_trailers(&mut self, trailers: HeaderMap) {
         self.trailers = Some(trailers);
     }

@@ -86,6 +86,12 @@ pub(crate) fn rewrite_decoded(headers: &mut HeaderMap, left: Option<HeaderValue>
     };
 }
 
+/// Treats the trailers of a message whose body is decoded as its head is treated: digests and `ETag`.
+pub(crate) fn rewrite_decoded_trailers(trailers: &mut HeaderMap, etag: EtagPolicy) {
+    remove_digests(trailers);
+    etag.rewrite(trailers, "");
+}
+
 /// Removes digests from a head or trailers, since the bytes that they are of do not go on.
 pub(crate) fn remove_digests(headers: &mut HeaderMap) {
     if has_digest(headers) {
@@ -286,6 +292,15 @@ mod tests {
                 expected.append(VARY, HeaderValue::from_static("accept-encoding"));
             }
             assert_eq!(after, expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn trailers_of_what_is_decoded_are_treated_as_the_head_is() {
+        for (policy, tag) in [(EtagPolicy::Keep, "\"x\""), (EtagPolicy::Weaken, "W/\"x\"")] {
+            let mut trailers = headers(&[("grpc-status", "0"), ("etag", "\"x\""), ("digest", "sha-256=a")]);
+            rewrite_decoded_trailers(&mut trailers, policy);
+            assert_eq!(trailers, headers(&[("grpc-status", "0"), ("etag", tag)]), "{policy:?}");
         }
     }
 

@@ -38,6 +38,6 @@ pub(crate) use eligible::{RequestFacts, decide, decide_request, no_transform};
 pub(crate) use etag::MappedTags;
 pub(crate) use headers::{
     add_vary, remove_digests, rewrite_coded, rewrite_coded_request, rewrite_coded_trailers, rewrite_decoded,
-    rewrite_unknown,
+    rewrite_decoded_trailers, rewrite_unknown,
 };
 pub(crate) use media::is_event_stream;

@@ -146,6 +146,28 @@ async fn c113_the_entity_tag_is_the_users_choice() {
 }
 
 #[tokio::test]
+async fn c113_trailers_are_treated_as_the_head_is() {
+    let cases = [
+        (EtagPolicy::Keep, Some("\"x\"")),
+        (EtagPolicy::Weaken, Some("W/\"x\"")),
+        (EtagPolicy::Remove, None),
+    ];
+    for (policy, after) in cases {
+        let service = layer().etag(policy).layer(tower::service_fn(async |_: Request<()>| {
+            let fields = [("etag", "\"x\""), ("repr-digest", "sha-256=:a:"), ("x-checked", "yes")];
+            let body = Full::<Bytes>::from(encode("gzip", b"x"));
+            let body = body.with_trailers(std::future::ready(Some(Ok(headers(&fields)))));
+            Ok::<_, Infallible>(Response::builder().header(CONTENT_ENCODING, "gzip").body(body).unwrap())
+        }));
+        let response = service.oneshot(Request::new(())).await.unwrap();
+        let received = receive(response.into_body()).await;
+        let mut expected = headers(&[("x-checked", "yes")]);
+        expected.extend(after.map(|tag| (http::header::ETAG, tag.parse().unwrap())));
+        assert_eq!(received.trailers, Some(expected), "{policy:?}");
+    }
+}
+
+#[tokio::test]
 async fn l02_every_status_with_content_is_decoded() {
     for status in [200, 201, 203, 301, 400, 404, 500, 503] {
         let answer = response(status, &[("content-encoding", "gzip")], encode("gzip", &json(500)));

@@ -8,7 +8,7 @@ use crate::support::serve::{Received, answer, coding, receive, text};
 use crate::support::{Script, Step};
 use bytes::Bytes;
 use http::HeaderMap;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, VARY};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, ETAG, VARY};
 use http_body::Body;
 use proptest::prelude::*;
 use std::io::{ErrorKind, Write};
@@ -358,6 +358,37 @@ async fn trailers_follow_and_no_length_is_said() {
     let received = receive(response.into_body()).await;
     assert_eq!(received.decoded(CODECS[0].name()), json(5000));
     assert_eq!(received.trailers, Some(trailers));
+}
+
+/// The head's tag and digests are those of the coded bytes, so the trailers' must not be those of the others.
+#[tokio::test]
+async fn trailers_of_what_a_writer_codes_are_treated_as_the_head_is() {
+    let fields = |tag: &str| {
+        let mut fields = HeaderMap::new();
+        fields.insert(ETAG, tag.parse().unwrap());
+        fields.insert("grpc-status", "0".parse().unwrap());
+        fields
+    };
+    let mut trailers = fields("\"x\"");
+    trailers.insert("repr-digest", "sha-256=:a:".parse().unwrap());
+    for (accept, tag) in [("gzip", "\"x~gzip\""), ("identity", "\"x\"")] {
+        let mut request = http::Request::builder().header(ACCEPT_ENCODING, accept).body(()).unwrap();
+        let negotiation = CompressionLayer::new().negotiate(&mut request).unwrap();
+        let head = http::Response::builder().header(ETAG, "\"x\"").body(()).unwrap();
+        let (mut writer, response) = negotiation.writer(head, &WriterOptions::new());
+        writer.set_trailers(trailers.clone());
+        writer.write_all(&json(5000)).unwrap();
+        writer.finish().unwrap();
+        assert_eq!((coding(&response), &response.headers()[ETAG]), (accept, &tag.parse().unwrap()));
+        let received = receive(response.into_body()).await;
+        let expected = if accept == "gzip" { fields(tag) } else { trailers.clone() };
+        assert_eq!(received.trailers, Some(expected));
+    }
+    // Who names the coding, and makes the head, names the tag as well.
+    let (mut writer, body) = coded(CODECS[0], &EncoderPool::new()).channel();
+    writer.set_trailers(trailers);
+    writer.finish().unwrap();
+    assert_eq!(receive(body).await.trailers, Some(fields("\"x\"")));
 }
 
 #[tokio::test]

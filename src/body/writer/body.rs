@@ -1,9 +1,9 @@
 use super::channel::{Channel, Coded, FlushMark, Next};
 use crate::body::End;
 use crate::error::BoxError;
-use crate::policy::{EtagPolicy, rewrite_coded};
+use crate::policy::{EtagPolicy, rewrite_coded, rewrite_coded_trailers};
 use bytes::Bytes;
-use http::Response;
+use http::{HeaderMap, Response};
 use http_body::{Body, Frame, SizeHint};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,11 +18,13 @@ use std::task::{Context, Poll, ready};
 pub struct WriterBody {
     channel: Arc<Channel>,
     coding: Option<&'static str>,
+    /// What becomes of an entity tag in the trailers, if the body is coded.
+    etag: EtagPolicy,
 }
 
 impl WriterBody {
     pub(super) fn new(channel: Arc<Channel>, coding: Option<&'static str>) -> Self {
-        Self { channel, coding }
+        Self { channel, coding, etag: EtagPolicy::Keep }
     }
 
     /// The content coding that the bytes have, which `Content-Encoding` must say; `None` if they have none.
@@ -50,9 +52,22 @@ impl WriterBody {
         response
     }
 
+    /// Treats an entity tag in the trailers by this policy, as the head's is.
+    pub(crate) fn set_etag(&mut self, policy: EtagPolicy) {
+        self.etag = policy;
+    }
+
     /// What a layer learns of flushes by.
     pub(crate) fn mark(&self) -> FlushMark {
         self.channel.mark()
+    }
+
+    /// Trailers as they are true of a body with this one's coding.
+    fn rewritten(&self, mut trailers: HeaderMap) -> HeaderMap {
+        if let Some(coding) = self.coding() {
+            rewrite_coded_trailers(&mut trailers, coding, self.etag);
+        }
+        trailers
     }
 
     /// Ready once something is there: data, a flush, or the end.
@@ -79,7 +94,7 @@ impl Body for WriterBody {
         Poll::Ready(match ready!(self.channel.poll_next(cx)) {
             Next::Data(data) => Some(Ok(Frame::data(data))),
             Next::End(End::Clean) => None,
-            Next::End(End::Trailers(trailers)) => Some(Ok(Frame::trailers(trailers))),
+            Next::End(End::Trailers(trailers)) => Some(Ok(Frame::trailers(self.rewritten(trailers)))),
             Next::End(End::Error(error)) => Some(Err(error)),
         })
     }

@@ -52,7 +52,7 @@ impl Plan {
                 parts.extensions.insert(DecodedFrom::of(&parts.headers, body.size_hint().exact()));
                 rewrite_decoded(&mut parts.headers, left);
                 self.layer.etag.rewrite(&mut parts.headers, "");
-                DecompressionBody::decode(body, decompressor, Verdict::default())
+                DecompressionBody::decode(body, decompressor, Verdict::default()).etag(self.layer.etag)
             }
             _ => DecompressionBody::pass(body),
         };

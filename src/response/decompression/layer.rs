@@ -68,7 +68,7 @@ impl DecompressionLayer {
         self
     }
 
-    /// Sets what becomes of the `ETag` of a decoded response. The default is [`EtagPolicy::Keep`]: the tag goes
+    /// Sets what becomes of the `ETag` of a decoded response, in its head or its trailers. The default is [`EtagPolicy::Keep`]: the tag goes
     /// back to the origin that gave it out, which knows it as the coded form's.
     ///
     /// A proxy that passes decoded bodies on should choose [`EtagPolicy::Weaken`]: two sequences of bytes may

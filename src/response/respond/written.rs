@@ -1,5 +1,6 @@
 //! Responses whose bodies are coded as they are written, with no layer around.
 
+use crate::body::WriterBody;
 use crate::engine::Compressor;
 use crate::policy::predicate::Predicate;
 use crate::policy::{Compress, Reason, rewrite_coded};
@@ -46,15 +47,17 @@ impl<P: Predicate> Plan<P> {
         Ok((compressor, Some(self.recorder().clone())))
     }
 
-    /// Edits the head of a response whose body its writer codes.
-    pub(in crate::response) fn rewrite_written<B: Body>(
+    /// Edits the head of a response whose body its writer codes, and has its trailers edited by the same rule.
+    pub(in crate::response) fn rewrite_written(
         &self,
-        response: &mut Response<B>,
+        response: &mut Response<WriterBody>,
         coding: &'static str,
     ) {
         response.extensions_mut().remove::<Compress>();
         let length = response.body().size_hint().exact();
-        rewrite_coded(response.headers_mut(), coding, length, self.settings.config.etag);
+        let etag = self.settings.config.etag;
+        rewrite_coded(response.headers_mut(), coding, length, etag);
+        response.body_mut().set_etag(etag);
         let index = self.settings.offers.iter().position(|offer| offer.name == coding);
         if let Some(codec) = index.map(|index| self.settings.codec(index)) {
             padding::add_field(response.headers_mut(), codec, padding::choose(&self.settings, None));
