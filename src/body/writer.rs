@@ -68,8 +68,6 @@ pub struct BodyWriter {
     channel: Arc<Channel>,
     /// How long a blocking write waits.
     deadline: Option<Duration>,
-    /// Leaves what ends before any of it was encoded as it is.
-    lazy: bool,
     trailers: Option<HeaderMap>,
 }
 
@@ -91,14 +89,7 @@ impl BodyWriter {
     }
 
     fn with(sink: Sink, options: &WriterOptions, channel: Arc<Channel>) -> Self {
-        Self {
-            sink,
-            place: Place::Here,
-            channel,
-            deadline: options.deadline,
-            lazy: options.lazy,
-            trailers: None,
-        }
+        Self { sink, place: Place::Here, channel, deadline: options.deadline, trailers: None }
     }
 
     /// Sets trailers, which follow the data when the body is finished.
@@ -131,13 +122,7 @@ impl BodyWriter {
     }
 
     fn end(&mut self) -> io::Result<Tally> {
-        let lazy = self.lazy;
-        let sink = self.sink()?;
-        let unbegun = if lazy { sink.take_unbegun() } else { None };
-        let last = match unbegun {
-            Some(plain) => Ok((plain, Coded::No)),
-            None => sink.finish().map(|last| (last, Coded::AsSaid)),
-        };
+        let last = self.sink()?.finish();
         let (last, coded) = last.map_err(|error| self.encoder_failed(error))?;
         let end = self.trailers.take().map_or(End::Clean, End::Trailers);
         let tally = self.let_go();

@@ -1,6 +1,6 @@
-use super::channel::{Channel, Coded};
+use super::WriterBody;
+use super::channel::Channel;
 use super::sink::Sink;
-use super::{WriterBody, WriterOptions};
 use crate::engine::Tally;
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -12,16 +12,15 @@ use std::sync::Arc;
 ///
 /// A serializer's writes go through the write buffer straight into the encoder. What is kept is what came out;
 /// the document as such is never in memory, and the body has an exact length. What fits in one batch of the
-/// encoder is encoded in one call. Made by [`WriterOptions::whole`].
+/// encoder is encoded in one call. Made by [`WriterOptions::whole`](super::WriterOptions::whole).
 pub struct BytesWriter {
     sink: Sink,
     frames: VecDeque<Bytes>,
-    lazy: bool,
 }
 
 impl BytesWriter {
-    pub(super) fn with(sink: Sink, options: &WriterOptions) -> Self {
-        Self { sink, frames: VecDeque::new(), lazy: options.lazy }
+    pub(super) fn new(sink: Sink) -> Self {
+        Self { sink, frames: VecDeque::new() }
     }
 
     /// The whole body.
@@ -40,11 +39,7 @@ impl BytesWriter {
     /// If the encoder fails.
     pub fn finish_counted(mut self) -> io::Result<(WriterBody, Tally)> {
         let coding = self.sink.coding();
-        let unbegun = if self.lazy { self.sink.take_unbegun() } else { None };
-        let (last, coded) = match unbegun {
-            Some(plain) => (plain, Coded::No),
-            None => (self.sink.finish().map_err(io::Error::other)?, Coded::AsSaid),
-        };
+        let (last, coded) = self.sink.finish().map_err(io::Error::other)?;
         self.frames.push_back(last);
         Ok((WriterBody::new(Arc::new(Channel::whole(self.frames, coded)), coding), self.sink.tally()))
     }

@@ -197,11 +197,17 @@ impl Channel {
         Poll::Pending
     }
 
-    /// Ready once it is known how the body begins: with a frame, with a flush, or with its end.
+    /// Ready once it is known how the body begins: with a frame, with a flush, or with its end. A body that begins
+    /// with a flush has its coding from then on, whatever becomes of it.
     #[cfg(feature = "axum")]
     pub(super) fn poll_begun(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.lock();
-        if state.begun || state.lent.is_some() || state.end.is_some() {
+        if let Some(sink) = &mut state.lent {
+            // The head is about to say so, and the writer may take the sink back before the body is polled.
+            sink.commit();
+            return Poll::Ready(());
+        }
+        if state.begun || state.end.is_some() {
             return Poll::Ready(());
         }
         state.reader = Some(cx.waker().clone());

@@ -24,7 +24,7 @@ use std::time::Duration;
 pub struct WriterOptions {
     pub(super) capacity: usize,
     pub(super) deadline: Option<Duration>,
-    pub(super) lazy: bool,
+    lazy: bool,
     coding: Option<(&'static dyn Codec, CompressionLevel)>,
     pool: EncoderPool,
 }
@@ -87,7 +87,7 @@ impl WriterOptions {
 
     /// A writer and its body, coded by what the caller chose.
     pub(crate) fn channel_with(&self, coder: Option<Coder>) -> (BodyWriter, WriterBody) {
-        let sink = Sink::new(coder);
+        let sink = Sink::new(coder, self.lazy);
         let channel = Arc::new(Channel::new(self.capacity));
         let body = WriterBody::new(Arc::clone(&channel), sink.coding());
         (BodyWriter::with(sink, self, channel), body)
@@ -95,7 +95,7 @@ impl WriterOptions {
 
     /// A writer that keeps what comes out, coded by what the caller chose.
     pub(crate) fn whole_with(&self, coder: Option<Coder>) -> BytesWriter {
-        BytesWriter::with(Sink::new(coder), self)
+        BytesWriter::new(Sink::new(coder, self.lazy))
     }
 
     fn coder(&self) -> Option<Coder> {

@@ -1,3 +1,4 @@
+use super::channel::Coded;
 use crate::body::CHUNK;
 use crate::engine::{Compressor, Tally, WriteBuffer};
 use crate::error::Error;
@@ -19,13 +20,17 @@ pub(super) struct Sink {
     buffer: WriteBuffer,
     /// Without one the bytes leave as they are: a layer codes them, or nobody does.
     compressor: Option<Compressor>,
+    /// Leaves what ends before any of it was encoded as it is.
+    lazy: bool,
     writes: u64,
     recorder: Option<Recorder>,
 }
 
 impl Sink {
-    pub(super) fn new(coder: Option<Coder>) -> Self {
+    /// `lazy`: leaves what ends before any of it was encoded as it is, for whoever makes the head to decide about.
+    pub(super) fn new(coder: Option<Coder>, lazy: bool) -> Self {
         let mut sink = Self::absent();
+        sink.lazy = lazy;
         match coder {
             None => sink.buffer = WriteBuffer::new(FRAME),
             Some((mut compressor, recorder)) => {
@@ -39,7 +44,7 @@ impl Sink {
 
     /// In the place of one that is elsewhere: whatever is written is more than a mere copy.
     pub(super) fn absent() -> Self {
-        Self { buffer: WriteBuffer::new(0), compressor: None, writes: 0, recorder: None }
+        Self { buffer: WriteBuffer::new(0), compressor: None, lazy: false, writes: 0, recorder: None }
     }
 
     /// Takes all of `input` if that is a mere copy, else nothing.
@@ -101,15 +106,31 @@ impl Sink {
         (self.compressor.is_none() && !self.buffer.is_empty()).then(|| self.buffer.take().into())
     }
 
-    /// All that was written, if it was to be coded and none of it has been yet.
-    pub(super) fn take_unbegun(&mut self) -> Option<Bytes> {
+    /// The head says the coding, so from here on there is no way but to code.
+    #[cfg(feature = "axum")]
+    pub(super) fn commit(&mut self) {
+        self.lazy = false;
+    }
+
+    /// All that was written, if it may still be left as it is: it was to be coded, and none of it has been yet.
+    fn take_unbegun(&mut self) -> Option<Bytes> {
+        if !self.lazy {
+            return None;
+        }
         let plain = self.code(Compressor::take_unbegun).flatten()?;
         self.recorder = None;
         Some(plain.into())
     }
 
-    /// The rest of the message.
-    pub(super) fn finish(&mut self) -> Result<Bytes, Error> {
+    /// The rest of the message, and whether that has the coding that the sink was made for.
+    pub(super) fn finish(&mut self) -> Result<(Bytes, Coded), Error> {
+        match self.take_unbegun() {
+            Some(plain) => Ok((plain, Coded::No)),
+            None => Ok((self.encode_rest()?, Coded::AsSaid)),
+        }
+    }
+
+    fn encode_rest(&mut self) -> Result<Bytes, Error> {
         let coded = self.code(|compressor| {
             while !compressor.finish()? {}
             Ok(compressor.take_output())
@@ -142,6 +163,34 @@ impl Drop for Sink {
     fn drop(&mut self) {
         if let Some(recorder) = self.recorder.take() {
             recorder.message(self.tally());
+        }
+    }
+}
+
+#[cfg(all(test, feature = "axum", feature = "gzip"))]
+mod tests {
+    use crate::body::WriterOptions;
+    use crate::codec::by_name;
+    use std::io::Write;
+    use std::task::{Context, Waker};
+
+    /// A writer that flushes before anybody looks, and ends before the body is read: `seen` between the two.
+    #[test]
+    fn what_the_head_said_after_a_flush_holds() {
+        let gzip = by_name("gzip").unwrap();
+        for seen in [false, true] {
+            let options = WriterOptions::new().coding(gzip, Default::default()).lazy();
+            let (mut writer, body) = options.channel();
+            writer.write_all(b"event").unwrap();
+            writer.flush().unwrap();
+            if seen {
+                assert!(body.poll_begun(&mut Context::from_waker(Waker::noop())).is_ready());
+                assert_eq!(body.coding(), Some("gzip"));
+            }
+            let tally = writer.finish().unwrap();
+            // Whole before the head was made, it is still for others to decide about.
+            assert_eq!(body.coding(), seen.then_some("gzip"));
+            assert_eq!(tally.encoder_calls, u64::from(seen));
         }
     }
 }
