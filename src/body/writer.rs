@@ -65,6 +65,8 @@ use std::time::Duration;
 pub struct BodyWriter {
     sink: Sink,
     place: Place,
+    /// Whether a frame was pushed since the last flush: a layer may hold it back until it hears of one.
+    pushed: bool,
     channel: Arc<Channel>,
     /// How long a blocking write waits.
     deadline: Option<Duration>,
@@ -89,7 +91,7 @@ impl BodyWriter {
     }
 
     fn with(sink: Sink, options: &WriterOptions, channel: Arc<Channel>) -> Self {
-        Self { sink, place: Place::Here, channel, deadline: options.deadline, trailers: None }
+        Self { sink, place: Place::Here, pushed: false, channel, deadline: options.deadline, trailers: None }
     }
 
     /// Sets trailers, which follow the data when the body is finished.
@@ -160,16 +162,20 @@ impl BodyWriter {
             ready!(room(self))?;
         }
         let mut pushed = Ok(());
-        let taken = self.sink.write(input, |frame| pushed = self.channel.push(frame, false));
+        let taken = self.sink.write(input, |frame| {
+            self.pushed = true;
+            pushed = self.channel.push(frame, false);
+        });
         let taken = taken.map_err(|error| self.encoder_failed(error))?;
         Poll::Ready(pushed.map(|()| taken).map_err(broken_pipe))
     }
 
     fn flush_now(&mut self) -> io::Result<()> {
         // Elsewhere it waits to be flushed already, or the body has ended.
-        if self.place != Place::Here || !self.sink.holds_back() {
+        if self.place != Place::Here || !self.sink.holds_back() && !self.pushed {
             return Ok(());
         }
+        self.pushed = false;
         match self.channel.flush(std::mem::replace(&mut self.sink, Sink::absent())) {
             Flushed::Lent => {
                 self.place = Place::Lent;

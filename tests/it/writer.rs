@@ -251,6 +251,32 @@ async fn a_layer_honours_explicit_flushes_and_only_those() {
     }
 }
 
+/// A buffer that was just filled holds nothing back, but the layer does.
+#[tokio::test]
+async fn a_flush_right_behind_a_full_frame_is_honoured() {
+    for waiting in [false, true] {
+        for size in [FRAME - 1, FRAME, FRAME + 1, 2 * FRAME] {
+            let counting = Counting::new("gzip");
+            let layer = CompressionLayer::new().codec(counting).pool(EncoderPool::new());
+            let (mut writer, body) = WriterOptions::new().capacity(usize::MAX).channel();
+            let response = answer(&layer, "gzip", body.into_response()).await;
+            let mut body = pin!(response.into_body());
+            if waiting {
+                assert!(read_to_pause(body.as_mut()).is_empty());
+            }
+            writer.write_all(&json(size)).unwrap();
+            writer.flush().unwrap();
+            // A large frame takes more than one turn.
+            let got: Vec<u8> = (0..5).flat_map(|_| read_to_pause(body.as_mut())).collect();
+            assert!(decode_prefix("gzip", &got) == json(size), "{waiting} {size}");
+            // Again there is nothing to do.
+            writer.flush().unwrap();
+            assert!(read_to_pause(body.as_mut()).is_empty());
+            assert_eq!(counting.flushes(), 1, "{waiting} {size}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_layer_takes_frames_without_copying_them() {
     let counting = Counting::new("zstd");
