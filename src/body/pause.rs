@@ -76,12 +76,20 @@ impl Pause {
     /// Everything is flushed: the next pause is a new one.
     pub(super) fn flushed(&mut self) {
         self.yields = 0;
+        self.clear_mark();
         #[cfg(feature = "tokio")]
         {
             self.since = None;
             if let FlushPolicy::Interval(interval) = self.policy {
                 self.clock.flushed(interval);
             }
+        }
+    }
+
+    /// Nothing is held back, so a flush that the producer asked for is done.
+    pub(super) fn clear_mark(&self) {
+        if let Some(mark) = &self.mark {
+            mark.clear();
         }
     }
 

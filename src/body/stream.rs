@@ -228,6 +228,7 @@ impl Stream {
             Poll::Pending if inner.is_end_stream() => self.stage = Stage::Ended(End::Clean),
             Poll::Pending => {
                 if !self.compressor.unflushed() {
+                    self.pause.clear_mark();
                     self.compressor.park();
                     return Poll::Pending;
                 }

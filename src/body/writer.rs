@@ -41,8 +41,9 @@ use std::time::Duration;
 /// needs the `tokio` feature and its runtime, and not `unconstrained` tasks. Only writes wait: flushing and
 /// finishing never do.
 ///
-/// A flush makes all that was written decodable by the receiver. If the reader is waiting, that happens at
-/// once, else when it comes: however many flushes there were until then, they are one.
+/// A flush makes all that was written decodable by the receiver, whatever is written later. If the reader is
+/// waiting, that happens at once, else when it comes: however many flushes there were until then, they are
+/// one. Only an abort that comes before the reader takes it back.
 ///
 /// A body ends by [`finish`](Self::finish). Dropping the writer before that aborts the body with an error
 /// ([`Error::is_aborted`]), so that the reader never takes what is truncated for the whole. If the body is
@@ -77,7 +78,7 @@ pub struct BodyWriter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Here,
-    /// The reader has it, and will flush it when it comes.
+    /// The reader has it, and flushes it when it comes. What is written meanwhile is gathered in another.
     Lent,
     /// The body has ended.
     Gone,
@@ -124,8 +125,8 @@ impl BodyWriter {
     }
 
     fn end(&mut self) -> io::Result<Tally> {
-        let last = self.sink()?.finish();
-        let (last, coded) = last.map_err(|error| self.encoder_failed(error))?;
+        self.recall()?;
+        let (last, coded) = self.sink.finish().map_err(|error| self.encoder_failed(error))?;
         let end = self.trailers.take().map_or(End::Clean, End::Trailers);
         let tally = self.let_go();
         self.channel.end(last, end, coded).map_err(broken_pipe)?;
@@ -134,7 +135,7 @@ impl BodyWriter {
 
     fn fail(&mut self, error: BoxError) {
         // Home, so that its context goes back; where that fails, there is nobody left to be told.
-        if self.sink().is_ok() {
+        if self.take_back().is_ok() {
             self.let_go();
             let _ = self.channel.end(Bytes::new(), End::Error(error), Coded::AsSaid);
         }
@@ -156,27 +157,39 @@ impl BodyWriter {
     fn write_on(
         &mut self,
         input: &[u8],
-        room: impl FnOnce(&mut Self) -> Poll<io::Result<()>>,
+        mut room: impl FnMut(&mut Self) -> Poll<io::Result<()>>,
     ) -> Poll<io::Result<usize>> {
-        if self.sink()?.is_due(input.len()) {
+        if self.place == Place::Lent && self.channel.owes_flush() {
+            if self.sink.gather(input) {
+                return Poll::Ready(Ok(input.len()));
+            }
+            // Until there is room the sink stays where the reader finds it.
             ready!(room(self))?;
         }
-        let mut pushed = Ok(());
-        let taken = self.sink.write(input, |frame| {
-            self.pushed = true;
-            pushed = self.channel.push(frame, false);
-        });
-        let taken = taken.map_err(|error| self.encoder_failed(error))?;
-        Poll::Ready(pushed.map(|()| taken).map_err(broken_pipe))
+        let owes_flush = self.recall()?;
+        if !owes_flush && self.sink.is_due(input.len()) {
+            ready!(room(self))?;
+        }
+        let taken = self.with_sink(|sink, frame| sink.write(input, frame))?;
+        if owes_flush {
+            self.ask_for_flush()?;
+        }
+        Poll::Ready(Ok(taken))
     }
 
     fn flush_now(&mut self) -> io::Result<()> {
-        // Elsewhere it waits to be flushed already, or the body has ended.
-        if self.place != Place::Here || !self.sink.holds_back() && !self.pushed {
+        if self.place == Place::Gone || !self.sink.holds_back() && !self.pushed {
             return Ok(());
         }
+        self.recall()?;
+        self.ask_for_flush()
+    }
+
+    /// Flushes for a reader that waits, or else has the reader flush when it comes.
+    fn ask_for_flush(&mut self) -> io::Result<()> {
         self.pushed = false;
-        match self.channel.flush(std::mem::replace(&mut self.sink, Sink::absent())) {
+        let behind = Sink::behind(&self.sink);
+        match self.channel.flush(std::mem::replace(&mut self.sink, behind)) {
             Flushed::Lent => {
                 self.place = Place::Lent;
                 Ok(())
@@ -193,17 +206,39 @@ impl BodyWriter {
         }
     }
 
-    /// The sink, taken back from the reader if that has it.
-    fn sink(&mut self) -> io::Result<&mut Sink> {
+    /// Has the sink here, with all that was written. Whether the reader had it for a flush that it has not done.
+    fn recall(&mut self) -> io::Result<bool> {
+        let Some(behind) = self.take_back()? else { return Ok(false) };
+        let owes_flush = self.sink.holds_back();
+        self.with_sink(|sink, frame| sink.join(&behind, frame))?;
+        Ok(owes_flush)
+    }
+
+    /// Takes the sink back from the reader if that has it, and returns what was gathered behind it meanwhile.
+    fn take_back(&mut self) -> io::Result<Option<Sink>> {
         match self.place {
-            Place::Here => {}
+            Place::Here => Ok(None),
             Place::Lent => {
-                self.sink = self.channel.take_back().map_err(broken_pipe)?;
+                let sink = self.channel.take_back().map_err(broken_pipe)?;
                 self.place = Place::Here;
+                Ok(Some(std::mem::replace(&mut self.sink, sink)))
             }
-            Place::Gone => return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the body has ended")),
+            Place::Gone => Err(io::Error::new(io::ErrorKind::BrokenPipe, "the body has ended")),
         }
-        Ok(&mut self.sink)
+    }
+
+    /// Lets the sink work, and queues the frames that come out.
+    fn with_sink<T>(
+        &mut self,
+        work: impl FnOnce(&mut Sink, &mut dyn FnMut(Bytes)) -> Result<T, Error>,
+    ) -> io::Result<T> {
+        let mut pushed = Ok(());
+        let done = work(&mut self.sink, &mut |frame| {
+            self.pushed = true;
+            pushed = self.channel.push(frame, false);
+        });
+        let done = done.map_err(|error| self.encoder_failed(error))?;
+        pushed.map(|()| done).map_err(broken_pipe)
     }
 
     /// The body gets the encoder's error, the writer one that says as much.

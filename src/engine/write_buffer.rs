@@ -68,7 +68,7 @@ impl WriteBuffer {
 
     /// Copies as much of `input` as there is room for below the limit, and returns how much that was.
     pub fn push(&mut self, input: &[u8]) -> usize {
-        let taken = input.len().min(self.limit.saturating_sub(self.len()));
+        let taken = input.len().min(self.room());
         if self.start > 0 && taken > 0 {
             self.compact();
         }
@@ -121,6 +121,12 @@ impl WriteBuffer {
     #[must_use]
     pub fn as_slice(&self) -> &[u8] {
         &self.data[self.start..self.end]
+    }
+
+    /// How many bytes there is room for below the limit.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        self.limit.saturating_sub(self.len())
     }
 
     /// How many bytes wait.

@@ -277,6 +277,81 @@ async fn a_flush_right_behind_a_full_frame_is_honoured() {
     }
 }
 
+/// Whether the writer codes, or a layer, or nobody: what was flushed leaves, however much is written behind it.
+#[tokio::test]
+async fn what_is_written_behind_a_flush_does_not_undo_it() {
+    let gzip = tower_compress::codec::by_name("gzip").unwrap();
+    for behind in [1, 100, 5000, FRAME, 5 * FRAME] {
+        for codes in [true, false] {
+            let options = if codes { coded(gzip, &EncoderPool::new()) } else { WriterOptions::new() };
+            let (mut writer, mut body) = options.capacity(usize::MAX).channel();
+            writer.write_all(b"event").unwrap();
+            writer.flush().unwrap();
+            write_cut(&mut writer, &json(behind), &[3, 700, 5]);
+            let mut got = Vec::new();
+            while let Poll::Ready(frame) = read(&mut body) {
+                got.extend_from_slice(&frame.unwrap().unwrap());
+            }
+            let got = if codes { decode_prefix("gzip", &got) } else { got };
+            assert!(got.starts_with(b"event"), "{codes} {behind}");
+            let tally = writer.finish().unwrap();
+            assert!(tally.writes > 1 + behind as u64 / 300, "{}", tally.writes);
+            assert!(receive(body).await.error.is_none());
+        }
+        for waiting in [true, false] {
+            let counting = Counting::new("gzip");
+            let layer = CompressionLayer::new().codec(counting).pool(EncoderPool::new());
+            let (mut writer, body) = WriterOptions::new().capacity(usize::MAX).channel();
+            let response = answer(&layer, "gzip", body.into_response()).await;
+            let mut body = pin!(response.into_body());
+            if waiting {
+                assert!(read_to_pause(body.as_mut()).is_empty());
+            }
+            writer.write_all(b"event").unwrap();
+            writer.flush().unwrap();
+            write_cut(&mut writer, &json(behind), &[3, 700, 5]);
+            let mut drain = || (0..10).flat_map(|_| read_to_pause(body.as_mut())).collect::<Vec<_>>();
+            let got = drain();
+            assert!(decode_prefix("gzip", &got).starts_with(b"event"), "{waiting} {behind}");
+            assert_eq!(counting.flushes(), 1, "{waiting} {behind}");
+            // And is no flush of what comes after that.
+            writer.write_all(&json(FRAME)).unwrap();
+            drain();
+            assert_eq!(counting.flushes(), 1, "{waiting} {behind}");
+            writer.finish().unwrap();
+        }
+    }
+}
+
+/// The look ahead hears of a flush before there is anything to flush it with.
+#[tokio::test]
+async fn a_flush_during_the_look_ahead_is_not_forgotten() {
+    let layer = CompressionLayer::new().pool(EncoderPool::new());
+    let (mut writer, body) = WriterOptions::new().capacity(usize::MAX).channel();
+    writer.write_all(b"event").unwrap();
+    writer.flush().unwrap();
+    let response = answer(&layer, "gzip", body.into_response()).await;
+    writer.write_all(&json(FRAME)).unwrap();
+    let mut body = pin!(response.into_body());
+    let got: Vec<u8> = (0..5).flat_map(|_| read_to_pause(body.as_mut())).collect();
+    assert!(decode_prefix("gzip", &got).starts_with(b"event"));
+}
+
+/// While a flush waits for its reader, writes are as bounded as at any other time.
+#[test]
+fn behind_a_flush_the_queue_stays_bounded() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for codec in streaming() {
+        let (mut writer, body) = coded(codec, &EncoderPool::new()).capacity(1000).channel();
+        let events = crate::support::corpus::noise(2_000_000);
+        let mut write = |event: &[u8]| writer.write_all(event).and_then(|()| writer.flush());
+        let refused = runtime.block_on(async { events.chunks(50).find_map(|event| write(event).err()) });
+        assert_eq!(refused.map(|error| error.kind()), Some(ErrorKind::WouldBlock), "{}", codec.name());
+        // What one call gives comes on top: of zstd a block of 128 KiB.
+        assert!(body.size_hint().lower() <= 1000 + 130 * 1024, "{}", codec.name());
+    }
+}
+
 #[tokio::test]
 async fn a_layer_takes_frames_without_copying_them() {
     let counting = Counting::new("zstd");

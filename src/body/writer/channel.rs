@@ -23,10 +23,10 @@ struct State {
     frames: VecDeque<Bytes>,
     /// Bytes in `frames`.
     queued: usize,
-    /// The writer's sink, from a flush that nobody waited for until the next write. The reader does the
-    /// flush when it comes, so that any number of them is one.
+    /// The writer's sink, from a flush that nobody waited for until the reader has done it: it does when it
+    /// comes, so that any number of flushes is one.
     lent: Option<Sink>,
-    /// Whether all that was queued so far was flushed, not merely pushed out by what came after.
+    /// Whether there was a flush since the reader was last told of one. What is pushed later does not undo it.
     flushed: bool,
     /// The reader's task, if it waits.
     reader: Option<Waker>,
@@ -40,15 +40,25 @@ struct State {
     coded: Coded,
 }
 
-/// Whether a body's writer flushed all that the body has given: the response's extension through which a
-/// layer learns of explicit flushes.
+/// Whether a body's writer asks for a flush of what the body has given: the response's extension through which
+/// a layer learns of explicit flushes. Written and read by the one task that polls the body.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FlushMark(Arc<AtomicBool>);
 
 impl FlushMark {
-    /// Meaningful once the body is pending. It is written and read by the one task that polls the body.
+    /// Meaningful once the body is pending. Set until the one who flushes has done so: another frame that comes
+    /// in between is no reason to wait for the next flush.
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// All that the body has given is flushed.
+    pub(crate) fn clear(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -103,14 +113,14 @@ impl Channel {
         Poll::Pending
     }
 
-    /// Queues a frame, whether or not there is room.
+    /// Queues a frame, whether or not there is room. `flushed`: all so far is to be decodable by the receiver.
     pub(super) fn push(&self, frame: Bytes, flushed: bool) -> Result<(), Closed> {
         let mut state = self.lock();
         if state.closed {
             return Err(Closed);
         }
         state.push(frame);
-        state.flushed = flushed;
+        state.flushed |= flushed;
         self.wake_reader(state);
         Ok(())
     }
@@ -125,7 +135,13 @@ impl Channel {
             return Flushed::Wanted(sink);
         }
         state.lent = Some(sink);
+        state.flushed = true;
         Flushed::Lent
+    }
+
+    /// Whether the reader has a sink that it is still to flush.
+    pub(super) fn owes_flush(&self) -> bool {
+        self.lock().lent.as_ref().is_some_and(Sink::holds_back)
     }
 
     /// Takes a sink back that was handed to the reader.
@@ -173,12 +189,10 @@ impl Channel {
         }
         if let Some(sink) = &mut state.lent {
             match sink.flush() {
+                Ok(frame) if frame.is_empty() => {}
                 Ok(frame) => {
-                    state.flushed = true;
-                    if !frame.is_empty() {
-                        state.begun = true;
-                        return Poll::Ready(Next::Data(frame));
-                    }
+                    state.begun = true;
+                    return Poll::Ready(Next::Data(frame));
                 }
                 Err(error) => {
                     // The writer finds its sink gone and the body closed.
@@ -192,7 +206,9 @@ impl Channel {
             state.end = Some(End::Clean);
             return Poll::Ready(Next::End(end));
         }
-        self.mark.0.store(state.flushed, Ordering::Relaxed);
+        if std::mem::take(&mut state.flushed) {
+            self.mark.set();
+        }
         state.reader = Some(cx.waker().clone());
         Poll::Pending
     }

@@ -9,6 +9,10 @@ use bytes::Bytes;
 /// body takes such frames without copying them.
 const FRAME: usize = 64 * 1024;
 
+/// Bytes that are gathered behind a flush that the reader is yet to do: few, since they are copied twice, and
+/// enough for the two locks that they cost together not to matter.
+const BEHIND: usize = 4 * 1024;
+
 /// What codes a message, and who counts in the end what it has cost.
 pub(crate) type Coder = (Compressor, Option<Recorder>);
 
@@ -47,6 +51,34 @@ impl Sink {
         Self { buffer: WriteBuffer::new(0), compressor: None, lazy: false, writes: 0, recorder: None }
     }
 
+    /// Gathers what is written behind a flush, while the reader has the other sink to do it. Holds no more than
+    /// `other` takes without a frame coming out.
+    pub(super) fn behind(other: &Self) -> Self {
+        let mut behind = Self::absent();
+        behind.buffer = WriteBuffer::new(other.spare().min(BEHIND));
+        behind
+    }
+
+    /// Takes all of `input` if there is room in the buffer, else nothing. Never encodes.
+    pub(super) fn gather(&mut self, input: &[u8]) -> bool {
+        let fits = input.len() <= self.buffer.room();
+        if fits {
+            self.buffer.push(input);
+        }
+        fits
+    }
+
+    /// Takes over what was gathered [behind](Self::behind) this one.
+    pub(super) fn join(&mut self, behind: &Self, mut frame: impl FnMut(Bytes)) -> Result<(), Error> {
+        self.writes += behind.writes;
+        let mut rest = behind.buffer.as_slice();
+        while !rest.is_empty() {
+            let taken = self.write(rest, &mut frame)?;
+            rest = &rest[taken..];
+        }
+        Ok(())
+    }
+
     /// Takes all of `input` if that is a mere copy, else nothing.
     #[inline]
     pub(super) fn write_within(&mut self, input: &[u8]) -> bool {
@@ -56,8 +88,13 @@ impl Sink {
 
     /// Whether a frame may come out when so many more bytes are written.
     pub(super) fn is_due(&self, bytes: usize) -> bool {
+        bytes > self.spare()
+    }
+
+    /// Bytes that can be written before a frame may come out.
+    fn spare(&self) -> usize {
         let batch = self.compressor.as_ref().map_or(FRAME, Compressor::batch);
-        self.buffer.len() + bytes >= batch
+        (batch - 1).saturating_sub(self.buffer.len())
     }
 
     /// Takes some of `input`, at most one batch, and returns how much; `frame` gets what came out.
