@@ -24,7 +24,7 @@ const HELD_AT_MOST: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(super) struct Pause {
     policy: FlushPolicy,
-    /// A producer that says itself when to flush.
+    /// A producer that says itself when to flush. As long as there is one, the policy does not count.
     mark: Option<FlushMark>,
     yields: u8,
     /// When the oldest byte came that is not flushed, if that matters.
@@ -47,10 +47,15 @@ impl Pause {
         }
     }
 
-    /// From here on the producer says when to flush, and nothing else does.
+    /// From here on the producer says when to flush, and nothing else does until it is over.
     pub(super) fn obey(&mut self, mark: FlushMark) {
-        self.policy = FlushPolicy::End;
         self.mark = Some(mark);
+    }
+
+    /// What counts besides the mark.
+    #[inline]
+    fn policy(&self) -> FlushPolicy {
+        if self.mark.is_some() { FlushPolicy::End } else { self.policy }
     }
 
     /// The producer gave something.
@@ -66,7 +71,7 @@ impl Pause {
     /// something between two yields: an event that comes alone costs no look at the clock.
     #[cfg(feature = "tokio")]
     fn is_timed(&self) -> bool {
-        match self.policy {
+        match self.policy() {
             FlushPolicy::Pause => self.yields > 0,
             FlushPolicy::Interval(_) => true,
             FlushPolicy::End => false,
@@ -80,7 +85,7 @@ impl Pause {
         #[cfg(feature = "tokio")]
         {
             self.since = None;
-            if let FlushPolicy::Interval(interval) = self.policy {
+            if let FlushPolicy::Interval(interval) = self.policy() {
                 self.clock.flushed(interval);
             }
         }
@@ -97,7 +102,7 @@ impl Pause {
     #[inline]
     pub(super) fn is_overdue(&self) -> bool {
         #[cfg(feature = "tokio")]
-        if let FlushPolicy::Interval(interval) = self.policy {
+        if let FlushPolicy::Interval(interval) = self.policy() {
             return self.is_held_for(interval);
         }
         false
@@ -113,7 +118,7 @@ impl Pause {
     #[inline]
     fn is_late(&self) -> bool {
         #[cfg(feature = "tokio")]
-        if self.policy == FlushPolicy::Pause && self.is_held_for(HELD_AT_MOST) {
+        if self.policy() == FlushPolicy::Pause && self.is_held_for(HELD_AT_MOST) {
             return tokio::runtime::Handle::try_current().is_ok();
         }
         false
@@ -121,10 +126,13 @@ impl Pause {
 
     /// The producer is pending while there are unflushed bytes: ready when they must go out.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if let Some(mark) = &self.mark {
-            return if mark.is_set() { Poll::Ready(()) } else { Poll::Pending };
+        match &self.mark {
+            Some(mark) if mark.is_set() => return Poll::Ready(()),
+            // Nobody sets it any more.
+            Some(mark) if mark.is_over() => self.mark = None,
+            _ => {}
         }
-        if self.policy == FlushPolicy::End {
+        if self.policy() == FlushPolicy::End {
             return Poll::Pending;
         }
         // With its cooperative budget spent, a tokio resource says pending although it is ready.
@@ -134,7 +142,7 @@ impl Pause {
             return Poll::Pending;
         }
         #[cfg(feature = "tokio")]
-        if let FlushPolicy::Interval(_) = self.policy {
+        if let FlushPolicy::Interval(_) = self.policy() {
             if std::task::ready!(self.clock.poll(cx)) {
                 return Poll::Ready(());
             }

@@ -1,6 +1,7 @@
 //! The serializer's end: what is written into a `BodyWriter` comes out of its body, in few calls, or fails
 //! where somebody notices.
 
+use crate::support::channel::{Channel, channel};
 use crate::support::corpus::json;
 use crate::support::counting::Counting;
 use crate::support::decode::{decode, decode_prefix};
@@ -319,6 +320,58 @@ async fn what_is_written_behind_a_flush_does_not_undo_it() {
             drain();
             assert_eq!(counting.flushes(), 1, "{waiting} {behind}");
             writer.finish().unwrap();
+        }
+    }
+}
+
+/// A writer's body, if it was kept, and events behind it.
+struct Replaced {
+    written: Option<WriterBody>,
+    ended: bool,
+    events: Channel,
+}
+
+impl Body for Replaced {
+    type Data = Bytes;
+    type Error = tower_compress::BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<Bytes>, Self::Error>>> {
+        let this = &mut *self;
+        if let Some(written) = this.written.as_mut().filter(|_| !this.ended) {
+            match Pin::new(written).poll_frame(cx) {
+                Poll::Ready(None) => this.ended = true,
+                other => return other,
+            }
+        }
+        Pin::new(&mut this.events).poll_frame(cx).map_err(Into::into)
+    }
+}
+
+/// A middleware that keeps a writer's head, and with it the mark, may put another body in its place or behind it.
+#[tokio::test]
+async fn a_mark_does_not_outlive_its_body() {
+    for kept in [false, true] {
+        let layer = CompressionLayer::new().pool(EncoderPool::new()).compress_when(SizeAbove::new(0));
+        let (mut writer, body) = BodyWriter::new();
+        let (parts, written) = body.into_response().into_parts();
+        let (sender, events) = channel();
+        let body = Replaced { written: kept.then_some(written), ended: false, events };
+        let response = answer(&layer, "gzip", http::Response::from_parts(parts, body)).await;
+        let mut body = pin!(response.into_body());
+        let (mut got, mut expected) = (Vec::new(), Vec::new());
+        if kept {
+            writer.write_all(b"written").unwrap();
+            expected.extend_from_slice(b"written");
+            writer.finish().unwrap();
+        }
+        for _ in 0..3 {
+            sender.send(Bytes::from_static(b"event")).unwrap();
+            expected.extend_from_slice(b"event");
+            got.extend(read_to_pause(body.as_mut()));
+            assert_eq!(decode_prefix("gzip", &got), expected, "{kept}");
         }
     }
 }

@@ -43,22 +43,37 @@ struct State {
 /// Whether a body's writer asks for a flush of what the body has given: the response's extension through which
 /// a layer learns of explicit flushes. Written and read by the one task that polls the body.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct FlushMark(Arc<AtomicBool>);
+pub(crate) struct FlushMark(Arc<Marks>);
+
+#[derive(Debug, Default)]
+struct Marks {
+    set: AtomicBool,
+    over: AtomicBool,
+}
 
 impl FlushMark {
     /// Meaningful once the body is pending. Set until the one who flushes has done so: another frame that comes
     /// in between is no reason to wait for the next flush.
     pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.set.load(Ordering::Relaxed)
+    }
+
+    /// Whether the body has ended or is gone: what is read now is another one, put in its place or behind it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.over.load(Ordering::Relaxed)
     }
 
     /// All that the body has given is flushed.
     pub(crate) fn clear(&self) {
-        self.0.store(false, Ordering::Relaxed);
+        self.0.set.store(false, Ordering::Relaxed);
     }
 
     fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.set.store(true, Ordering::Relaxed);
+    }
+
+    fn end(&self) {
+        self.0.over.store(true, Ordering::Relaxed);
     }
 }
 
@@ -204,6 +219,7 @@ impl Channel {
         }
         if let Some(end) = state.end.take() {
             state.end = Some(End::Clean);
+            self.mark.end();
             return Poll::Ready(Next::End(end));
         }
         if std::mem::take(&mut state.flushed) {
@@ -255,6 +271,7 @@ impl Channel {
 
     /// The reader has gone away. What the writer lent goes home at once.
     pub(super) fn close(&self) {
+        self.mark.end();
         let mut state = self.lock();
         state.closed = true;
         let lent = state.lent.take();
