@@ -5,8 +5,9 @@ use serde::Serialize;
 
 /// A value as JSON, like axum's `Json`.
 ///
-/// It is serialized straight through the write buffer into the encoder; where it is coded, the document as such
-/// is never in memory. The length is exact. A serializer's error is a 500.
+/// It is serialized straight through the write buffer into the encoder; of a document that is coded, no more
+/// than the [`look_ahead`](crate::CompressionLayer::look_ahead) is in memory as such. The length is exact. A
+/// serializer's error is a 500.
 #[derive(Debug, Clone, Copy, Default)]
 #[must_use]
 pub struct Json<T>(pub T);

@@ -53,6 +53,8 @@ pub struct Compressor {
     first: usize,
     batch: usize,
     turn: usize,
+    /// Messages of up to so many bytes are gathered whole before any call.
+    ahead: usize,
     buffer: WriteBuffer,
     context: Option<Box<Context>>,
     /// Where the context sits while the stream waits. Made when it first does.
@@ -112,6 +114,7 @@ impl Compressor {
             first: turn,
             batch,
             turn,
+            ahead: 0,
             buffer: WriteBuffer::new(turn),
             context: None,
             slot: None,
@@ -141,6 +144,16 @@ impl Compressor {
         if self.phase == Phase::New { self.first } else { self.batch }
     }
 
+    /// Bytes that are gathered before a call is due.
+    fn due(&self) -> usize {
+        // Of exactly as many as are gathered whole, only the end tells whether they were all.
+        if self.phase == Phase::New && self.ahead > 0 {
+            self.batch().max(self.ahead + 1)
+        } else {
+            self.batch()
+        }
+    }
+
     /// Bytes of input that may be encoded at a stretch.
     #[must_use]
     pub fn turn(&self) -> usize {
@@ -158,7 +171,14 @@ impl Compressor {
         for limited in [&mut self.first, &mut self.batch, &mut self.turn] {
             *limited = bytes.clamp(1, *limited);
         }
-        self.buffer.set_limit(self.batch());
+        self.buffer.set_limit(self.due());
+    }
+
+    /// Gathers messages of up to `bytes` bytes whole before the first call, so that they can still be
+    /// [taken](Self::take_unbegun). Only before the first write.
+    pub fn look_ahead(&mut self, bytes: usize) {
+        self.ahead = bytes;
+        self.buffer.set_limit(self.due());
     }
 
     /// Makes the output `bytes` longer, if the codec has room for it, and returns by how much. Only before the
@@ -249,13 +269,13 @@ impl Compressor {
     ///
     /// If the encoder fails.
     pub fn write(&mut self, input: &[u8]) -> Result<usize, Error> {
-        let batch = self.batch();
-        if self.buffer.is_empty() && input.len() >= batch {
+        let (batch, due) = (self.batch(), self.due());
+        if self.buffer.is_empty() && input.len() >= due {
             self.encode(Source::Given(&input[..batch]), Operation::Encode)?;
             return Ok(batch);
         }
         let taken = self.buffer.push(input);
-        if self.buffer.len() >= batch {
+        if self.buffer.len() >= due {
             self.encode(Source::Buffer(batch), Operation::Encode)?;
         }
         Ok(taken)

@@ -204,7 +204,8 @@ impl<P> CompressionLayer<P> {
 
     /// Whether the padding of a response that is coded whole depends on its content, instead of on chance: the same
     /// body always has the same length, so that asking often teaches nothing. Each layer has its own secret.
-    /// Streams keep random padding: it goes out before their content is known. Off by default, and without
+    /// Streams keep random padding, as does what a writer codes beyond the look-ahead: it goes out before their
+    /// content is known. Off by default, and without
     /// effect unless there is [`padding`](Self::padding).
     #[must_use]
     pub fn padding_by_content(self, enable: bool) -> Self {

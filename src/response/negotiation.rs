@@ -83,8 +83,9 @@ impl<P: Predicate> Negotiation<P> {
         }
     }
 
-    /// A response with the body that `write` writes, in memory. The length is exact, and a body that is small
-    /// or does not get smaller is not coded.
+    /// A response with the body that `write` writes, in memory, with an exact length. One of up to the
+    /// [`look_ahead`](CompressionLayer::look_ahead) is gathered first and treated as the layer treats it: not coded if
+    /// it is small or does not get smaller, and padded by its content. A longer one is coded as it is written.
     ///
     /// # Errors
     ///
@@ -95,8 +96,11 @@ impl<P: Predicate> Negotiation<P> {
         write: impl FnOnce(&mut BytesWriter) -> Result<(), E>,
     ) -> Result<Response<CompressionBody<WriterBody>>, E> {
         let head = head.map(|()| Unwritten);
-        let coder = self.plan.coder(&head, Length::Known);
-        let mut writer = WriterOptions::new().lazy().whole_with(coder.ok());
+        let coder = self.plan.coder(&head, Length::Known).ok().map(|(mut compressor, recorder)| {
+            compressor.look_ahead(self.plan.settings.config.look_ahead());
+            (compressor, recorder)
+        });
+        let mut writer = WriterOptions::new().lazy().whole_with(coder);
         write(&mut writer)?;
         let body = writer.finish()?;
         // All of the body is there, so nothing is ever pending.

@@ -20,7 +20,8 @@ use tokio::io::AsyncWrite;
 use tower_compress::codec::{CODECS, Codec};
 use tower_compress::predicate::SizeAbove;
 use tower_compress::{
-    BodyWriter, CompressionLayer, EncoderPool, Error, FlushPolicy, WriterBody, WriterOptions,
+    BodyWriter, BytesWriter, CompressionBody, CompressionLayer, EncoderPool, Error, FlushPolicy, WriterBody,
+    WriterOptions,
 };
 
 const FRAME: usize = 64 * 1024;
@@ -543,6 +544,47 @@ async fn trailers_of_what_a_writer_codes_are_treated_as_the_head_is() {
     writer.set_trailers(trailers);
     writer.finish().unwrap();
     assert_eq!(receive(body).await.trailers, Some(fields("\"x\"")));
+}
+
+/// What `layer` makes of `body` as an answer in memory, written in small pieces or at once.
+fn whole(layer: &CompressionLayer, body: &[u8], piece: usize) -> http::Response<CompressionBody<WriterBody>> {
+    let mut request = http::Request::builder().header(ACCEPT_ENCODING, "gzip").body(()).unwrap();
+    let mut negotiation = layer.negotiate(&mut request).unwrap();
+    let write = |writer: &mut BytesWriter| body.chunks(piece).try_for_each(|piece| writer.write_all(piece));
+    negotiation.whole(http::Response::new(()), write).unwrap()
+}
+
+/// The rules for whole bodies hold up to the look ahead, however many bytes the encoder likes.
+#[tokio::test]
+async fn in_memory_what_is_small_or_gets_no_smaller_is_not_coded() {
+    let layer = || CompressionLayer::new().pool(EncoderPool::new());
+    for piece in [7, usize::MAX] {
+        for size in [10_000, 20_000, 45_000, FRAME, FRAME + 1] {
+            let noise = crate::support::corpus::noise(size);
+            let cases = [
+                (layer(), noise, if size > FRAME { "gzip" } else { "identity" }),
+                (layer().min_size(FRAME as u64), json(size), if size < FRAME { "identity" } else { "gzip" }),
+                (layer(), json(size), "gzip"),
+                (layer().look_ahead(100_000).min_size(70_000), json(size), "identity"),
+            ];
+            for (layer, data, expected) in cases {
+                let response = whole(&layer, &data, piece);
+                assert_eq!(coding(&response), expected, "{size} {piece}");
+                let length = response.body().size_hint().exact();
+                let received = receive(response.into_body()).await;
+                assert!(received.decoded(expected) == data);
+                assert_eq!(length, Some(received.bytes().len() as u64));
+            }
+        }
+    }
+}
+
+#[test]
+fn in_memory_padding_by_content_is_not_by_chance() {
+    let layer = CompressionLayer::new().padding(0..=1000).padding_by_content(true);
+    let lengths: Vec<_> =
+        (0..6).map(|_| whole(&layer, &json(45_000), 7).body().size_hint().exact().unwrap()).collect();
+    assert_eq!(lengths, [lengths[0]; 6]);
 }
 
 #[tokio::test]
