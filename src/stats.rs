@@ -1,6 +1,6 @@
 //! What a layer has done, counted.
 
-use crate::engine::{EncoderPool, PoolStats, Tally};
+use crate::engine::{EncoderPool, PerThread, PoolStats, Tally};
 use crate::policy::Reason;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,7 +45,7 @@ impl Stats {
     }
 }
 
-/// The counters of one layer. Each is added to once per message, not per write.
+/// The counters of one layer, for one thread. Each is added to once per message, not per write.
 #[derive(Debug, Default)]
 struct Counters {
     coded: AtomicU64,
@@ -59,14 +59,25 @@ struct Counters {
     passed: [AtomicU64; Reason::ALL.len()],
 }
 
-/// A handle to count with.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Recorder(Arc<Counters>);
+/// A handle to count with. A thread adds to counters of its own: with one set for all, tiny answers took two threads 15 %
+/// longer.
+#[derive(Debug, Clone)]
+pub(crate) struct Recorder(Arc<PerThread<Counters>>);
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Self(Arc::new(PerThread::new(Counters::default)))
+    }
+}
 
 impl Recorder {
+    fn own(&self) -> &Counters {
+        self.0.get(self.0.own())
+    }
+
     /// A message has ended, one way or another.
     pub(crate) fn message(&self, tally: Tally) {
-        let counters = &self.0;
+        let counters = self.own();
         add(&counters.coded, 1);
         add(&counters.bytes_in, tally.bytes_in);
         add(&counters.bytes_out, tally.bytes_out);
@@ -78,28 +89,30 @@ impl Recorder {
 
     /// A message was coded in one call.
     pub(crate) fn whole(&self, tally: Tally) {
-        add(&self.0.coded_whole, 1);
+        add(&self.own().coded_whole, 1);
         self.message(tally);
     }
 
     /// A message passed as it was.
     pub(crate) fn passed(&self, reason: Reason) {
-        add(&self.0.passed[reason.index()], 1);
+        add(&self.own().passed[reason.index()], 1);
     }
 
     pub(crate) fn snapshot(&self, pool: &EncoderPool) -> Stats {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let sum = |counter: &dyn Fn(&Counters) -> &AtomicU64| {
+            self.0.iter().map(|counters| counter(counters).load(Ordering::Relaxed)).sum()
+        };
         Stats {
-            coded: read(&self.0.coded),
-            coded_whole: read(&self.0.coded_whole),
-            bytes_in: read(&self.0.bytes_in),
-            bytes_out: read(&self.0.bytes_out),
-            writes: read(&self.0.writes),
-            encoder_calls: read(&self.0.encoder_calls),
-            flushes: read(&self.0.flushes),
-            resumed: read(&self.0.resumed),
+            coded: sum(&|of| &of.coded),
+            coded_whole: sum(&|of| &of.coded_whole),
+            bytes_in: sum(&|of| &of.bytes_in),
+            bytes_out: sum(&|of| &of.bytes_out),
+            writes: sum(&|of| &of.writes),
+            encoder_calls: sum(&|of| &of.encoder_calls),
+            flushes: sum(&|of| &of.flushes),
+            resumed: sum(&|of| &of.resumed),
             pool: pool.stats(),
-            passed: std::array::from_fn(|index| read(&self.0.passed[index])),
+            passed: std::array::from_fn(|index| sum(&|of| &of.passed[index])),
         }
     }
 }

@@ -122,17 +122,17 @@ impl Contest {
             sizes.iter().map(|fixed| Layer::new(coding, *fixed, Filling::Real, &pool)).collect();
         layers.iter().for_each(|layer| layer.warm_up(&trace.exchanges));
         let mut rounds = Rounds::default();
+        let mut pad = Vec::new();
         while rounds.len() < LEAST_ROUNDS || start.elapsed().as_secs_f64() < BUDGET {
             rounds.run(layers.len() + 1, ROUNDS, |index| match layers.get(index) {
                 Some(layer) => drop(layer.run(&trace.exchanges)),
                 None => trace.exchanges.iter().for_each(replay::drain),
             });
-            // What lies before the new contexts is of another size each time.
-            let pad = vec![1_u8; rounds.len() * 52_711 % (1 << 20)];
+            // What lies before the new contexts, and before the buffers, is of another size each time.
+            drop(std::mem::replace(&mut pad, vec![1_u8; rounds.len() * 52_711 % (1 << 20)]));
             let pool = EncoderPool::new();
             layers.iter_mut().for_each(|layer| *layer = layer.on(&pool));
             layers.iter().for_each(|layer| drop(layer.run(&trace.exchanges)));
-            drop(std::hint::black_box(pad));
         }
         let responses = trace.exchanges.len();
         let producer = rounds.cpu(layers.len());

@@ -8,6 +8,7 @@ mod context;
 mod decoder_pool;
 mod decompressor;
 mod limits;
+mod per_thread;
 mod pool;
 mod shelves;
 mod sizing;
@@ -20,6 +21,8 @@ pub use compressor::Compressor;
 pub use decoder_pool::DecoderPool;
 pub use decompressor::{Decompressor, Progress};
 pub use limits::Limits;
+#[cfg(feature = "http")]
+pub(crate) use per_thread::PerThread;
 pub use pool::{EncoderPool, PoolStats};
 pub use sizing::{Expected, Observed, Place, Sizing};
 pub use tally::Tally;

@@ -1,7 +1,6 @@
 //! Idle contexts, sharded so that threads do not wait for one another.
 
-use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use super::per_thread::PerThread;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Every this many returns to a shelf, what stayed unused all the while is freed: trimming needs no timer.
@@ -19,13 +18,8 @@ pub(super) trait Shelved {
 /// one of them has run out.
 #[derive(Debug)]
 pub(super) struct Shelves<T> {
-    shelves: Box<[Padded<T>]>,
+    shelves: PerThread<Mutex<Shelf<T>>>,
 }
-
-/// One shelf to a cache line pair, so that the locks of two threads do not share one.
-#[derive(Debug)]
-#[repr(align(128))]
-struct Padded<T>(Mutex<Shelf<T>>);
 
 #[derive(Debug)]
 struct Shelf<T> {
@@ -38,13 +32,12 @@ struct Shelf<T> {
 
 impl<T: Shelved> Shelves<T> {
     pub(super) fn new() -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { shelves: (0..threads.clamp(1, 64)).map(|_| Padded(Mutex::new(Shelf::new()))).collect() }
+        Self { shelves: PerThread::new(|| Mutex::new(Shelf::new())) }
     }
 
     /// A context of this key, if any shelf has one.
     pub(super) fn take(&self, key: &T::Key) -> Option<T> {
-        let home = self.home();
+        let home = self.shelves.own();
         {
             let mut shelf = self.lock(home);
             if let Some(context) = shelf.take(key) {
@@ -60,7 +53,7 @@ impl<T: Shelved> Shelves<T> {
 
     /// Puts a clean context on this thread's shelf.
     pub(super) fn put(&self, context: T) {
-        let mut shelf = self.lock(self.home());
+        let mut shelf = self.lock(self.shelves.own());
         shelf.returns += 1;
         let number = shelf.returns;
         shelf.contexts.push((number, context));
@@ -74,7 +67,7 @@ impl<T: Shelved> Shelves<T> {
     /// Gives up one idle context, whichever has been idle longest on its shelf. The caller frees it, outside
     /// the lock.
     pub(super) fn evict(&self) -> Option<T> {
-        let home = self.home();
+        let home = self.shelves.own();
         self.others(home).chain([home]).find_map(|index| {
             let mut shelf = self.lock(index);
             (!shelf.contexts.is_empty()).then(|| shelf.remove(0))
@@ -83,8 +76,7 @@ impl<T: Shelved> Shelves<T> {
 
     /// Idle contexts, hits and misses, summed over the shelves.
     pub(super) fn count(&self) -> (usize, u64, u64) {
-        (0..self.shelves.len()).fold((0, 0, 0), |(idle, hits, misses), index| {
-            let shelf = self.lock(index);
+        self.shelves.iter().map(lock).fold((0, 0, 0), |(idle, hits, misses), shelf| {
             (idle + shelf.contexts.len(), hits + shelf.hits, misses + shelf.misses)
         })
     }
@@ -94,26 +86,14 @@ impl<T: Shelved> Shelves<T> {
         (1..count).map(move |step| (home + step) % count)
     }
 
-    fn home(&self) -> usize {
-        static THREADS: AtomicUsize = AtomicUsize::new(0);
-        thread_local! {
-            static THREAD: Cell<Option<usize>> = const { Cell::new(None) };
-        }
-        // A thread that is being torn down has no number left; any shelf will do.
-        let number = THREAD.try_with(|thread| {
-            thread.get().unwrap_or_else(|| {
-                let number = THREADS.fetch_add(1, Ordering::Relaxed);
-                thread.set(Some(number));
-                number
-            })
-        });
-        number.unwrap_or(0) % self.shelves.len()
-    }
-
-    /// A shelf is consistent between any two statements, so a panic elsewhere does not spoil it.
     fn lock(&self, index: usize) -> MutexGuard<'_, Shelf<T>> {
-        self.shelves[index].0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(self.shelves.get(index))
     }
+}
+
+/// A shelf is consistent between any two statements, so a panic elsewhere does not spoil it.
+fn lock<T>(shelf: &Mutex<Shelf<T>>) -> MutexGuard<'_, Shelf<T>> {
+    shelf.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<T: Shelved> Shelf<T> {
