@@ -55,7 +55,7 @@ pub struct Compressor {
     batch: usize,
     turn: usize,
     /// Messages of up to so many bytes are gathered whole before any call.
-    ahead: usize,
+    ahead: Option<usize>,
     buffer: WriteBuffer,
     context: Option<Box<Context>>,
     /// Where the context sits while the stream waits. Made when it first does.
@@ -71,6 +71,8 @@ pub struct Compressor {
     dissent: u8,
     /// Where it is recorded what this message needed, for those that follow.
     lesson: Option<(Sizing, sizing::Place)>,
+    /// Whether the size was known beforehand.
+    known: bool,
     /// The size up to which whole messages share their contexts with this one.
     shared: u64,
     /// The output that is likely to wait.
@@ -112,7 +114,7 @@ impl Compressor {
             first: turn,
             batch,
             turn,
-            ahead: 0,
+            ahead: None,
             buffer: WriteBuffer::new(turn),
             context: None,
             slot: None,
@@ -123,6 +125,7 @@ impl Compressor {
             held_back: false,
             dissent: 0,
             lesson: None,
+            known: size.is_some(),
             shared: 0,
             expected_output: 0,
             observed: Observed::default(),
@@ -144,11 +147,10 @@ impl Compressor {
 
     /// Bytes that are gathered before a call is due.
     fn due(&self) -> usize {
-        // Of exactly as many as are gathered whole, only the end tells whether they were all.
-        if self.phase == Phase::New && self.ahead > 0 {
-            self.batch().max(self.ahead + 1)
-        } else {
-            self.batch()
+        match self.ahead {
+            // Of exactly as many as are gathered whole, only the end tells whether they were all.
+            Some(ahead) if self.phase == Phase::New => self.batch().max(ahead.saturating_add(1)),
+            _ => self.batch(),
         }
     }
 
@@ -202,7 +204,8 @@ impl Compressor {
     /// All that was written, if no encoder was called yet: then it can still go out uncoded.
     #[must_use]
     pub fn take_unbegun(&mut self) -> Option<Vec<u8>> {
-        (self.phase == Phase::New).then(|| self.buffer.take())
+        let within = self.ahead.is_none_or(|ahead| self.buffer.len() <= ahead);
+        (self.phase == Phase::New && within).then(|| self.buffer.take())
     }
 
     /// Whether there are bytes that the receiver cannot decode yet and that a flush would put out.
@@ -399,7 +402,9 @@ impl Drop for Compressor {
             let bytes = self.tally.bytes_in;
             // Of what was given up it is known that it is longer.
             let longer = || sizing.expect(*place).length().is_some_and(|likely| bytes > likely);
-            let length = (self.phase == Phase::Finished || longer()).then_some(bytes);
+            // What was known to be long says nothing of messages of which nothing is.
+            let tells = !self.known && (self.phase == Phase::Finished || longer());
+            let length = tells.then_some(bytes);
             sizing.record(*place, Observed { length, ..self.observed });
         }
         self.release();

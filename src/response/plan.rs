@@ -7,7 +7,8 @@ use crate::codec::{Codec, CompressionLevel};
 use crate::engine::{Expected, Place};
 use crate::policy::predicate::Predicate;
 use crate::policy::{
-    Compress, FlushPolicy, MappedTags, Negotiated, Reason, RequestFacts, add_vary, decide, negotiate,
+    Compress, FlushPolicy, MappedTags, Negotiated, Reason, RequestFacts, add_vary, decide, is_event_stream,
+    negotiate,
 };
 use crate::stats::Recorder;
 use bytes::Bytes;
@@ -96,7 +97,7 @@ impl<P: Predicate> Plan<P> {
         if !self.wanted || !large && !self.predicate.could_compress(response) {
             return Err(Reason::Predicate);
         }
-        let index = self.choose(wishes, |_| true).ok_or(Reason::NotAccepted)?;
+        let index = self.choose(response.headers(), wishes, |_| true).ok_or(Reason::NotAccepted)?;
         if response.body().is_end_stream() || response.body().size_hint().exact() == Some(0) {
             return if self.facts.is_head { self.code_head(response, wishes) } else { Err(Reason::Empty) };
         }
@@ -120,16 +121,30 @@ impl<P: Predicate> Plan<P> {
             return Err(Reason::Http10);
         }
         let usable = |index| whole || self.settings.codec(index).streams();
-        self.choose(wishes, usable).map(Decision::CodeHead).ok_or(Reason::NotAccepted)
+        self.choose(response.headers(), wishes, usable).map(Decision::CodeHead).ok_or(Reason::NotAccepted)
     }
 
     /// The offer to take among those that are `usable`: the handler's wish, if the client accepts it.
-    pub(super) fn choose(&self, wishes: &Compress, usable: impl Fn(usize) -> bool) -> Option<usize> {
+    pub(super) fn choose(
+        &self,
+        headers: &HeaderMap,
+        wishes: &Compress,
+        usable: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         let wished = wishes.preferred_coding().and_then(|name| {
             let index = self.settings.offers.iter().position(|offer| offer.is_called(name.as_bytes()))?;
             (self.negotiated.accepts(index) && usable(index)).then_some(index)
         });
-        wished.or_else(|| self.negotiated.choose(usable))
+        wished.or_else(|| self.negotiated_for(headers).choose(usable))
+    }
+
+    /// What was negotiated, with the coding first among equals that suits a response with this head.
+    fn negotiated_for(&self, headers: &HeaderMap) -> Negotiated {
+        let mut negotiated = self.negotiated;
+        if let Some(offer) = self.settings.first_for_events.filter(|_| is_event_stream(headers)) {
+            negotiated.put_first(offer);
+        }
+        negotiated
     }
 
     pub(super) fn choice(&self, index: usize, wishes: &Compress) -> Choice {

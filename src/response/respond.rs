@@ -11,8 +11,8 @@ use crate::engine::{Compressor, Expected};
 use crate::error::BoxError;
 use crate::policy::predicate::Predicate;
 use crate::policy::{
-    Compress, EtagPolicy, Reason, add_vary, is_event_stream, no_transform, rewrite_coded,
-    rewrite_coded_trailers, rewrite_unknown,
+    Compress, EtagPolicy, Reason, add_vary, no_transform, rewrite_coded, rewrite_coded_trailers,
+    rewrite_unknown,
 };
 use bytes::Bytes;
 use http::Response;
@@ -35,9 +35,6 @@ impl<P: Predicate> Plan<P> {
     {
         let wishes = response.extensions_mut().remove::<Compress>().unwrap_or_default();
         let mark = response.extensions_mut().remove::<FlushMark>();
-        if let Some(offer) = self.settings.first_for_events.filter(|_| is_event_stream(response.headers())) {
-            self.negotiated.put_first(offer);
-        }
         match self.decide(&response, &wishes) {
             Decision::Code(index) => {
                 let mut response = self.look(response, index, &wishes, cx);
@@ -194,7 +191,7 @@ impl<P: Predicate> Plan<P> {
         if self.facts.needs_length() {
             return self.pass_ahead(headers, body, ahead, Reason::Http10);
         }
-        let (choice, mut compressor) = match self.admit(size, expected, wishes) {
+        let (choice, mut compressor) = match self.admit(size, expected, headers, wishes) {
             Ok(admitted) => admitted,
             Err(reason) => return self.pass_ahead(headers, body, ahead, reason),
         };
@@ -214,10 +211,11 @@ impl<P: Predicate> Plan<P> {
         &self,
         size: Option<u64>,
         expected: Expected,
+        headers: &HeaderMap,
         wishes: &Compress,
     ) -> Result<(Choice, Compressor), Reason> {
         let level = |index| self.choice(index, wishes).level;
-        let choose = |usable: &dyn Fn(usize) -> bool| self.choose(wishes, usable);
+        let choose = |usable: &dyn Fn(usize) -> bool| self.choose(headers, wishes, usable);
         let (index, compressor) = self.settings.admit(size, expected, level, choose)?;
         Ok((self.choice(index, wishes), compressor))
     }
@@ -235,7 +233,9 @@ impl<P: Predicate> Plan<P> {
             add_vary(headers);
         }
         let (first, second, end) = ahead.into_parts();
-        if matches!(end, Some(End::Clean)) && !headers.contains_key(TRANSFER_ENCODING) {
+        // What HEAD answers says what GET would, and that is not what its own body has.
+        if matches!(end, Some(End::Clean)) && !headers.contains_key(TRANSFER_ENCODING) && !self.facts.is_head
+        {
             // A body may say that the frame beyond the bound was its last one.
             headers.insert(CONTENT_LENGTH, HeaderValue::from(first.len() + second.len()));
         }

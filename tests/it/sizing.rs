@@ -292,3 +292,14 @@ async fn a_stream_of_known_size_needs_no_more_memory_than_one_of_unknown_size() 
     assert_eq!(coding(&response), "zstd");
     assert!(receive(response.into_body()).await.decoded("zstd") == json(300_000));
 }
+
+#[tokio::test]
+async fn known_lengths_say_nothing_of_bodies_that_know_none() {
+    let layer = layer();
+    for _ in 0..4 * ENOUGH {
+        let file = Full::<Bytes>::from(json(100_000));
+        receive(answer(&layer, "gzip", typed("application/json", file)).await.into_body()).await;
+    }
+    let list = Script::cut(&json(20_000), 100);
+    assert!(has_length(&answer(&layer, "gzip", typed("application/json", list)).await));
+}

@@ -566,6 +566,9 @@ async fn in_memory_what_is_small_or_gets_no_smaller_is_not_coded() {
                 (layer().min_size(FRAME as u64), json(size), if size < FRAME { "identity" } else { "gzip" }),
                 (layer(), json(size), "gzip"),
                 (layer().look_ahead(100_000).min_size(70_000), json(size), "identity"),
+                // What is longer than the look-ahead is coded here, however much a call gets at once.
+                (layer().look_ahead(8192), json(size), "gzip"),
+                (layer().look_ahead(0), json(size), "gzip"),
             ];
             for (layer, data, expected) in cases {
                 let response = whole(&layer, &data, piece);

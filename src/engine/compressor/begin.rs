@@ -20,7 +20,7 @@ impl Compressor {
     /// Gathers messages of up to `bytes` bytes whole before the first call, so that they can still be
     /// [taken](Self::take_unbegun). Only before the first write.
     pub fn look_ahead(&mut self, bytes: usize) {
-        self.ahead = bytes;
+        self.ahead = Some(bytes);
         self.buffer.set_limit(self.due());
     }
 
@@ -82,15 +82,16 @@ impl Compressor {
 
     /// Sets memory aside for the whole message, for codecs that cannot park. `false` at the pool's limit.
     ///
-    /// Where there is not enough for a context of the message's size, one for messages of unknown size has to do: it
-    /// holds less than those for the largest, and looks back less far.
+    /// Where there is not enough for a context of the message's size, one for messages of unknown size has to do if it
+    /// holds less. It looks back less far.
     #[must_use]
     pub fn reserve(&mut self) -> bool {
         if self.codec.parks() || self.context.is_some() || self.reserved.is_some() {
             return true;
         }
         let any_size = Setup { size_class: self.codec.size_class(None), ..self.setup };
-        for setup in [self.setup, any_size] {
+        let holds_less = |setup: &Setup| self.codec.memory(*setup) < self.codec.memory(self.setup);
+        for setup in [Some(self.setup), Some(any_size).filter(holds_less)].into_iter().flatten() {
             self.reserved = self.pool.reserve(self.codec, setup);
             if self.reserved.is_some() {
                 self.setup = setup;

@@ -47,12 +47,7 @@ impl Compressor {
         if operation == Operation::Finish && self.pledged.is_none() {
             // The only call: now the size is known after all.
             self.pledged = Some(length as u64);
-            let class = self.class_of_whole(length as u64);
-            if class != self.setup.size_class {
-                // What was reserved is for a larger context.
-                self.setup.size_class = class;
-                self.reserved = None;
-            }
+            self.change_class(self.class_of_whole(length as u64));
         }
         let key = self.key(level);
         // Whole messages never wait.
@@ -73,6 +68,16 @@ impl Compressor {
             context.encoder.pad(self.padding);
         }
         Ok(context)
+    }
+
+    /// Takes another class of contexts, unless that needs more memory than was set aside.
+    fn change_class(&mut self, size_class: u8) {
+        let setup = Setup { size_class, ..self.setup };
+        let holds_more = self.codec.memory(setup) > self.codec.memory(self.setup);
+        if setup != self.setup && !(holds_more && self.reserved.is_some()) {
+            self.setup = setup;
+            self.reserved = None;
+        }
     }
 
     /// The level for the next call: that of the user for what is large, another for small flushed batches.

@@ -39,7 +39,7 @@ impl<P: Predicate> Plan<P> {
             return Err(Reason::Http10);
         }
         let expected = self.settings.sizing.expect(self.place(response.headers()));
-        let (_, mut compressor) = self.admit(None, expected, &wishes)?;
+        let (_, mut compressor) = self.admit(None, expected, response.headers(), &wishes)?;
         if compressor.codec().pads() {
             compressor.pad(padding::choose(&self.settings, None));
         }

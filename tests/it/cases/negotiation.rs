@@ -15,7 +15,7 @@ use http_body::Body as _;
 use http_body_util::{BodyExt, Full};
 use std::convert::Infallible;
 use tower::{Layer, ServiceExt};
-use tower_compress::CompressionLayer;
+use tower_compress::{CompressionLayer, WriterOptions};
 
 #[test]
 fn d01_refusals_tokens_case_and_aliases() {
@@ -94,6 +94,13 @@ async fn d02_an_event_stream_gets_gzip_among_equals() {
         let mut response = text(Full::<Bytes>::from(json(5000)));
         response.headers_mut().insert("content-type", media_type.parse().unwrap());
         assert_eq!(coding(&answer(layer, accept, response).await), expected, "{accept} {media_type}");
+
+        // What its writer codes, with no layer around, is coded the same.
+        let mut request = Request::get("/").header("accept-encoding", accept).body(()).unwrap();
+        let negotiation = layer.negotiate(&mut request).unwrap();
+        let head = Response::builder().header("content-type", media_type).body(()).unwrap();
+        let (_writer, response) = negotiation.writer(head, &WriterOptions::new());
+        assert_eq!(coding(&response), expected, "{accept} {media_type}");
     }
 }
 
