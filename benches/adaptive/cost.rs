@@ -3,6 +3,7 @@
 use crate::altered::Filling;
 use crate::figures::Figure;
 use crate::layers::Layer;
+use crate::rounds;
 use crate::traces::{self, Trace};
 use cpu_time::ThreadTime;
 use std::hint::black_box;
@@ -139,17 +140,13 @@ fn collected(kind: &str, count: usize) -> Option<f64> {
 /// is of the other. The two take turns; medians.
 fn two_threads(side_by_side: impl Fn(bool) -> f64) -> [f64; 3] {
     const RUNS: usize = 41;
-    let rounds: Vec<[f64; 3]> = (0..RUNS)
+    let runs: Vec<[f64; 3]> = (0..RUNS)
         .map(|_| {
             let (own, shared) = (side_by_side(false), side_by_side(true));
             [own, shared, shared / own]
         })
         .collect();
-    [0, 1, 2].map(|index| {
-        let mut values: Vec<f64> = rounds.iter().map(|round| round[index]).collect();
-        values.sort_by(f64::total_cmp);
-        values[RUNS / 2]
-    })
+    [0, 1, 2].map(|index| rounds::median(runs.iter().map(|run| run[index]).collect()))
 }
 
 /// Nanoseconds to learn from a response.

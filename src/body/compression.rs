@@ -1,4 +1,4 @@
-use super::{End, FlushMark, LookAhead, Stream};
+use super::{Ahead, End, FlushMark, LookAhead, Stream};
 use crate::error::BoxError;
 use bytes::{Buf, Bytes};
 use http::HeaderMap;
@@ -46,14 +46,6 @@ enum Work {
     /// Nothing comes, but that is not said: the answer to a HEAD whose GET would have a body.
     Silent,
     Done,
-}
-
-/// Frames that go out before the inner body is polled again, and the end if that is known.
-#[derive(Debug, Default)]
-pub(crate) struct Ahead {
-    pub(crate) first: Bytes,
-    pub(crate) second: Bytes,
-    pub(crate) end: Option<End>,
 }
 
 impl<B> CompressionBody<B> {
@@ -346,47 +338,6 @@ where
     Poll::Ready(frame.map(|frame| {
         frame.map(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining()))).map_err(Into::into)
     }))
-}
-
-impl Ahead {
-    fn next(&mut self) -> Option<Result<Frame<Bytes>, BoxError>> {
-        for data in [&mut self.first, &mut self.second] {
-            if !data.is_empty() {
-                return Some(Ok(Frame::data(std::mem::take(data))));
-            }
-        }
-        let end = self.end.as_mut()?;
-        match std::mem::replace(end, End::Clean) {
-            End::Clean => None,
-            End::Trailers(trailers) => Some(Ok(Frame::trailers(trailers))),
-            End::Error(error) => Some(Err(error)),
-        }
-    }
-
-    fn is_end(&self) -> bool {
-        self.first.is_empty() && self.second.is_empty() && matches!(self.end, Some(End::Clean))
-    }
-
-    fn len(&self) -> u64 {
-        (self.first.len() + self.second.len()) as u64
-    }
-
-    /// What is here, and what the inner body says of the `rest` if that goes on. Trailers have no exact length before
-    /// them: with one HTTP/1.1 would leave them out. `said` is for those who need one all the same.
-    fn size_hint(&self, said: Option<u64>, rest: impl FnOnce() -> SizeHint) -> SizeHint {
-        let ready = self.len();
-        let rest = match self.end {
-            Some(End::Clean) => SizeHint::with_exact(0),
-            Some(_) => said.map_or_else(SizeHint::default, SizeHint::with_exact),
-            None => rest(),
-        };
-        let mut hint = SizeHint::default();
-        if let Some(upper) = rest.upper().and_then(|upper| upper.checked_add(ready)) {
-            hint.set_upper(upper);
-        }
-        hint.set_lower(ready.saturating_add(rest.lower()));
-        hint
-    }
 }
 
 /// An empty body, as services want one that follow redirects.

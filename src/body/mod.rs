@@ -1,5 +1,6 @@
 //! Bodies: where polling meets the engine.
 
+mod ahead;
 #[cfg(feature = "tokio")]
 mod away;
 #[cfg(feature = "tokio")]
@@ -16,7 +17,7 @@ mod turn;
 mod verdict;
 mod writer;
 
-pub(crate) use compression::Ahead;
+pub(crate) use ahead::Ahead;
 pub use compression::CompressionBody;
 pub use decompression::DecompressionBody;
 pub(crate) use end::End;

@@ -48,6 +48,7 @@ pub struct Compressor {
     codec: &'static dyn Codec,
     /// The setup that the user asked for.
     setup: Setup,
+    /// The size, if it was known beforehand.
     pledged: Option<u64>,
     padding: u16,
     /// Bytes that the first call gets, the calls that follow, and all calls of one poll together.
@@ -71,8 +72,6 @@ pub struct Compressor {
     dissent: u8,
     /// Where it is recorded what this message needed, for those that follow.
     lesson: Option<(Sizing, sizing::Place)>,
-    /// Whether the size was known beforehand.
-    known: bool,
     /// The size up to which whole messages share their contexts with this one.
     shared: u64,
     /// The output that is likely to wait.
@@ -125,7 +124,6 @@ impl Compressor {
             held_back: false,
             dissent: 0,
             lesson: None,
-            known: size.is_some(),
             shared: 0,
             expected_output: 0,
             observed: Observed::default(),
@@ -403,7 +401,7 @@ impl Drop for Compressor {
             // Of what was given up it is known that it is longer.
             let longer = || sizing.expect(*place).length().is_some_and(|likely| bytes > likely);
             // What was known to be long says nothing of messages of which nothing is.
-            let tells = !self.known && (self.phase == Phase::Finished || longer());
+            let tells = self.pledged.is_none() && (self.phase == Phase::Finished || longer());
             let length = tells.then_some(bytes);
             sizing.record(*place, Observed { length, ..self.observed });
         }

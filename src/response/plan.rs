@@ -156,11 +156,9 @@ impl<P: Predicate> Plan<P> {
         }
     }
 
-    /// Where the sizes of bodies like this one are recorded. A route and a type together tell more than either; see
-    /// "What predicts how large a body is" in DESIGN.md.
-    pub(super) fn place(&self, headers: &HeaderMap) -> Place {
-        let media_type = headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
-        self.route.of_type(media_type)
+    /// What a body with this head is likely to need.
+    pub(super) fn expect(&self, headers: &HeaderMap) -> Expected {
+        self.settings.expect(self.route, headers)
     }
 
     /// How far to look ahead. Where recent bodies of unknown size all went on beyond the bound, there is no end to be

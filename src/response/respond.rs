@@ -115,8 +115,7 @@ impl<P: Predicate> Plan<P> {
         let size = body.size_hint().exact();
         // What the head says is not pledged to an encoder, since the body need not keep to it.
         let known = size.or_else(|| content_length(&parts.headers));
-        let place = self.place(&parts.headers);
-        let expected = self.settings.sizing.expect(place);
+        let expected = self.expect(&parts.headers);
         let choice = self.choice(index, wishes);
         let bound = self.bound(known, &expected, &choice);
         let mut body = Box::pin(body);
@@ -127,7 +126,7 @@ impl<P: Predicate> Plan<P> {
         }
         let body = match ahead.whole() {
             Some(length) => {
-                self.settings.sizing.record(place, ahead.observed());
+                self.settings.sizing.record(expected.place(), ahead.observed());
                 let likely = expected.length();
                 self.whole(&mut parts.headers, body, ahead, (length, likely), choice)
             }

@@ -1,8 +1,9 @@
 use crate::codec::{Codec, CompressionLevel};
 use crate::codings::Codings;
-use crate::engine::{Compressor, EncoderPool, Expected, Sizing};
+use crate::engine::{Compressor, EncoderPool, Expected, Place, Sizing};
 use crate::policy::{Config, Offer, Reason};
 use crate::stats::Recorder;
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use std::hash::RandomState;
 
 /// What a layer and all its services share.
@@ -49,6 +50,13 @@ impl Settings {
     pub(crate) fn offered(&self, index: usize) -> (&'static dyn Codec, CompressionLevel) {
         let codec = self.codec(index);
         (codec, self.config.level(codec.name()))
+    }
+
+    /// What a message of this route with this head is likely to need. A route and a type together tell more than either;
+    /// see "What predicts how large a body is" in DESIGN.md.
+    pub(crate) fn expect(&self, route: Place, headers: &HeaderMap) -> Expected {
+        let media_type = headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+        self.sizing.expect(route.of_type(media_type))
     }
 
     /// The best coding that streams and for which there is memory: beyond the pool's limit only one that parks.

@@ -253,6 +253,20 @@ async fn a_layer_honours_explicit_flushes_and_only_those() {
     }
 }
 
+/// A writer whose body a layer codes with gzip, and that body: read until there was nothing, or not yet.
+async fn under(
+    layer: &CompressionLayer,
+    waiting: bool,
+) -> (BodyWriter, Pin<Box<CompressionBody<WriterBody>>>) {
+    let (writer, body) = WriterOptions::new().capacity(usize::MAX).channel();
+    let response = answer(layer, "gzip", body.into_response()).await;
+    let mut body = Box::pin(response.into_body());
+    if waiting {
+        assert!(read_to_pause(body.as_mut()).is_empty());
+    }
+    (writer, body)
+}
+
 /// A buffer that was just filled holds nothing back, but the layer does.
 #[tokio::test]
 async fn a_flush_right_behind_a_full_frame_is_honoured() {
@@ -260,12 +274,7 @@ async fn a_flush_right_behind_a_full_frame_is_honoured() {
         for size in [FRAME - 1, FRAME, FRAME + 1, 2 * FRAME] {
             let counting = Counting::new("gzip");
             let layer = CompressionLayer::new().codec(counting).pool(EncoderPool::new());
-            let (mut writer, body) = WriterOptions::new().capacity(usize::MAX).channel();
-            let response = answer(&layer, "gzip", body.into_response()).await;
-            let mut body = pin!(response.into_body());
-            if waiting {
-                assert!(read_to_pause(body.as_mut()).is_empty());
-            }
+            let (mut writer, mut body) = under(&layer, waiting).await;
             writer.write_all(&json(size)).unwrap();
             writer.flush().unwrap();
             // A large frame takes more than one turn.
@@ -303,12 +312,7 @@ async fn what_is_written_behind_a_flush_does_not_undo_it() {
         for waiting in [true, false] {
             let counting = Counting::new("gzip");
             let layer = CompressionLayer::new().codec(counting).pool(EncoderPool::new());
-            let (mut writer, body) = WriterOptions::new().capacity(usize::MAX).channel();
-            let response = answer(&layer, "gzip", body.into_response()).await;
-            let mut body = pin!(response.into_body());
-            if waiting {
-                assert!(read_to_pause(body.as_mut()).is_empty());
-            }
+            let (mut writer, mut body) = under(&layer, waiting).await;
             writer.write_all(b"event").unwrap();
             writer.flush().unwrap();
             write_cut(&mut writer, &json(behind), &[3, 700, 5]);

@@ -44,9 +44,10 @@ impl Compressor {
             Operation::Finish => self.codec.level_for_whole(self.setup.level, length),
             Operation::Encode => self.setup.level,
         };
-        if operation == Operation::Finish && self.pledged.is_none() {
+        let mut pledged = self.pledged;
+        if operation == Operation::Finish && pledged.is_none() {
             // The only call: now the size is known after all.
-            self.pledged = Some(length as u64);
+            pledged = Some(length as u64);
             self.change_class(self.class_of_whole(length as u64));
         }
         let key = self.key(level);
@@ -61,7 +62,7 @@ impl Compressor {
         }
         self.phase = Phase::Begun;
         self.buffer.set_limit(self.batch);
-        if let Some(size) = self.pledged {
+        if let Some(size) = pledged {
             context.encoder.pledge(size);
         }
         if self.padding > 0 {

@@ -352,7 +352,7 @@ fn a_decoder_that_leaves_input_is_an_error() {
             0
         }
         fn encoder(&self, _: Setup) -> Result<Box<dyn Encoder>, Error> {
-            unimplemented!()
+            unreachable!("it only decodes")
         }
         fn decoder(&self, _: DecodeLimits) -> Result<Box<dyn Decoder>, Error> {
             Ok(Box::new(Stuck))

@@ -13,7 +13,7 @@ use crate::policy::{
 };
 use crate::response::Settings;
 use bytes::Bytes;
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap};
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
@@ -98,8 +98,8 @@ where
                 let (parts, body) = request.into_parts();
                 let size = body.size_hint().exact();
                 let streams = sent.settings.codec(offer).streams();
-                let place = place(&parts);
-                let expected = sent.settings.sizing.expect(place);
+                let route = Place::of_route(parts.uri.path().as_bytes());
+                let expected = sent.settings.expect(route, &parts.headers);
                 let bound = bound(sent.settings.config.look_ahead().max(layer.wait), size, streams);
                 Self::Look(Box::new(Look {
                     parts,
@@ -184,11 +184,6 @@ fn bound(look_ahead: usize, size: Option<u64>, streams: bool) -> usize {
         Some(size) if size > look_ahead => size.min(MAX_WHOLE),
         _ => look_ahead,
     }
-}
-
-fn place(request: &Parts) -> Place {
-    let media_type = request.headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
-    Place::of_route(request.uri.path().as_bytes()).of_type(media_type)
 }
 
 /// What a future's user may not do.

@@ -38,7 +38,7 @@ impl<P: Predicate> Plan<P> {
         if length == Length::Unknown && self.facts.needs_length() {
             return Err(Reason::Http10);
         }
-        let expected = self.settings.sizing.expect(self.place(response.headers()));
+        let expected = self.expect(response.headers());
         let (_, mut compressor) = self.admit(None, expected, response.headers(), &wishes)?;
         if compressor.codec().pads() {
             compressor.pad(padding::choose(&self.settings, None));
